@@ -71,7 +71,8 @@ async function admit(task: TaskState): Promise<boolean> {
     task.refused(opened.refusal);
     return false;
   }
-  task.admitted(opened.outcome === 'exists' ? opened.object : task.object());
+  const known = opened.outcome === 'exists' ? opened.object : undefined;
+  task.admitted(known && isFinal(known.status) ? known : undefined);
   return !isFinal(task.object().status);
 }
 

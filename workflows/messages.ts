@@ -4,6 +4,7 @@
 // library, so the API can load it without workflow code.
 
 import type { CreatedTask } from '../src/contract/task';
+import type { TaskFacts } from '../src/domain/task';
 
 export const workflowNames = {
   generateVideo: 'generateVideo',
@@ -32,6 +33,13 @@ export function acceptUpdateId(createdAtMs: number): string {
 /** The answer of the `accept` update. */
 export interface Accepted {
   readonly task: CreatedTask;
+}
+
+/** The answer of the query: facts that are committed, and what the workflow is doing. */
+export interface ToldTask {
+  readonly facts: TaskFacts;
+  /** Null once the workflow has no job to tell of. */
+  readonly message: string | null;
 }
 
 export interface WatchInput {

@@ -19,12 +19,12 @@ import type { JobInput, JobKind, JobReport } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
 import type { KeptResults, ResultSource, StoreResults } from '../src/domain/results';
-import type { TaskIdentity } from '../src/domain/task';
-import { createdTask, isFinal, runningObject, stepOf, taskObject } from '../src/domain/task';
+import type { TaskFacts, TaskIdentity } from '../src/domain/task';
+import { createdTask, liveObject, stageOf } from '../src/domain/task';
 import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
 import { detailsOf, messageFor } from './details';
 import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
-import type { Accepted } from './messages';
+import type { Accepted, ToldTask } from './messages';
 import {
   acceptUpdate,
   acceptUpdateId,
@@ -57,7 +57,15 @@ export class TaskState {
   private readonly decided = new Promise<void>((resolve) => {
     this.decide = resolve;
   });
-  private shown: TaskObject;
+  // Only facts that an activity has committed, so the workflow may know less than the rows, but
+  // never more. The rows alone tell that results are being stored.
+  private facts: TaskFacts = {
+    isOpened: false,
+    hasBegun: false,
+    isEnhancing: false,
+    isStoring: false,
+  };
+  private final: TaskObject | undefined;
   private unwritten: SearchAttributePair[] = [];
   private isStoring = false;
 
@@ -74,15 +82,13 @@ export class TaskState {
       createdAt: Math.floor(this.createdAtMs / 1000),
       ...(input.labels ? { labels: input.labels } : {}),
     };
-    this.shown = taskObject(this.identity, {
-      status: 'submitted',
-      billing: billing(input.plan, { lines: [], final: false }),
-    });
   }
 
-  /** The task object as the workflow knows it. The row, which callers read, may be a step ahead. */
+  /** The task object as the workflow knows it. The rows, which callers read, may know more. */
   object(): TaskObject {
-    return this.shown;
+    if (this.final) return this.final;
+    const bill = billing(this.plan, { lines: [], final: false });
+    return liveObject({ ...this.identity, billing: bill }, this.facts);
   }
 
   nowSeconds(): number {
@@ -94,7 +100,12 @@ export class TaskState {
   }
 
   opening(): OpenTask {
-    return { input: this.input, object: this.shown };
+    const bill = billing(this.plan, { lines: [], final: false });
+    const object = liveObject(
+      { ...this.identity, billing: bill },
+      { ...this.facts, isOpened: true },
+    );
+    return { input: this.input, object };
   }
 
   jobInput(kind: JobKind): JobInput {
@@ -103,11 +114,12 @@ export class TaskState {
   }
 
   /**
-   * Stores the object of a task whose row is no longer pending. The waiting create is then
-   * answered.
+   * The row of the task is no longer pending. If the task has ended already, `final` is its object.
+   * The waiting create is then answered.
    */
-  admitted(object: TaskObject): void {
-    this.shown = object;
+  admitted(final?: TaskObject): void {
+    this.facts = { ...this.facts, isOpened: true };
+    this.final = final;
     this.decide();
     this.describe();
   }
@@ -134,8 +146,10 @@ export class TaskState {
     if (!this.jobs.learn(report)) return;
     const located = this.jobs.locate(report);
     if (located) this.unwritten = attributes.attributesWhenLocated(located);
-    const moved = report.status === 'running' || report.status === 'succeeded';
-    const stepped = moved && this.stepTo(report.kind);
+    const before = stageOf(this.facts);
+    this.facts = this.factsAfter(report);
+    const isWell = report.status === 'running' || report.status === 'succeeded';
+    const stepped = isWell && !this.final && stageOf(this.facts) !== before;
     // After the last report, the end of the task soon sets new attributes. So the step of the last
     // report is not written, which saves an event.
     if (stepped && !this.isLast(report)) this.upsert(this.searchedStep());
@@ -143,16 +157,15 @@ export class TaskState {
   }
 
   /**
-   * The input of storeResults, which first stores the stage `storing` in the task's row. No search
-   * attribute shows this stage, because it would be one more event in each history.
+   * The input of storeResults, which first stores the rows of the results. No search attribute
+   * shows the stage `storing`, because it would be one more event in each history.
    */
   storing(sources: readonly ResultSource[]): StoreResults {
     this.isStoring = true;
     this.describe();
-    const object = runningObject(this.shown, 'storing');
     const leftSeconds = Math.ceil(this.remainingMs() / 1_000);
     const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
-    return { taskId: this.id, sources, object, triedForSeconds };
+    return { taskId: this.id, sources, triedForSeconds };
   }
 
   resultSources(): readonly ResultSource[] {
@@ -166,27 +179,21 @@ export class TaskState {
   }
 
   closed(object: TaskObject): void {
-    this.shown = object;
+    this.final = object;
     this.upsert([{ key: attributes.taskStatus, value: object.status }]);
     this.describe();
   }
 
-  /**
-   * The answer to a read. Its step may be ahead of the row for a moment; the API then shows the row
-   * (src/api/routes/find-task.ts). It is final only after closeTask has committed.
-   */
-  private told(): TaskObject {
-    const { shown, jobs, isStoring } = this;
-    if (isFinal(shown.status)) return shown;
-    const isEnhancing = jobs.current === 'super_resolution' && !jobs.waitsForTurn;
-    const stage = isStoring ? 'storing' : isEnhancing ? 'super_resolution' : undefined;
-    const task = stage ? runningObject(shown, stage) : shown;
-    return { ...task, message: messageFor(task, jobs, isStoring) };
+  /** The answer to a read. The row tells the end of a task. */
+  private told(): ToldTask {
+    const { facts, final, jobs, isStoring } = this;
+    const message = final ? null : messageFor(this.object(), jobs, isStoring);
+    return { facts, message };
   }
 
   /** Registers the handlers. Called once, before the workflow does anything else. */
   listen(): void {
-    setHandler(defineQuery<TaskObject>(taskQuery), () => this.told());
+    setHandler(defineQuery<ToldTask>(taskQuery), () => this.told());
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
     setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer(), {
@@ -209,7 +216,7 @@ export class TaskState {
     await this.decided;
     const { refusal } = this;
     if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
-    return { task: createdTask(this.shown) };
+    return { task: createdTask(this.object()) };
   }
 
   private results() {
@@ -219,11 +226,15 @@ export class TaskState {
     };
   }
 
-  private stepTo(stage: JobKind): boolean {
-    const next = runningObject(this.shown, stage);
-    if (isFinal(this.shown.status) || stepOf(next) <= stepOf(this.shown)) return false;
-    this.shown = next;
-    return true;
+  /** The watcher has stored the report and, after a generation, has planned the enhancement. */
+  private factsAfter({ kind, status }: JobReport): TaskFacts {
+    const isEnhancing =
+      kind === 'super_resolution' || (status === 'succeeded' && this.plan.enhancement !== null);
+    return {
+      ...this.facts,
+      hasBegun: this.facts.hasBegun || status !== 'queued',
+      isEnhancing: this.facts.isEnhancing || isEnhancing,
+    };
   }
 
   /** True if this report completes the video of the task. */
@@ -241,7 +252,7 @@ export class TaskState {
   }
 
   private searchedStep(): SearchAttributePair[] {
-    const { status, stage } = this.shown;
+    const { status, stage } = this.object();
     return [
       { key: attributes.taskStatus, value: status },
       ...(stage ? [{ key: attributes.stage, value: stage }] : []),
@@ -250,7 +261,7 @@ export class TaskState {
 
   private describe(): void {
     setCurrentDetails(
-      detailsOf(this.shown, this.plan, this.deadlineAtMs, this.jobs, this.isStoring),
+      detailsOf(this.object(), this.plan, this.deadlineAtMs, this.jobs, this.isStoring),
     );
   }
 }

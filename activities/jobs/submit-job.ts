@@ -7,7 +7,7 @@ import { type ApplicationFailure, CompleteAsyncError } from '@temporalio/activit
 import type { SentJob } from '../../src/db/jobs/queries';
 import { wasSent } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
-import { beginEnhancing, waitForTurn } from '../../src/db/jobs/steps';
+import { closeGeneration, waitForTurn } from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
 import { findRequest } from '../../src/db/tasks';
 import {
@@ -48,7 +48,7 @@ export function createSubmitActivities(deps: SubmitDeps) {
      */
     async runJob(input: JobInput): Promise<PlacedJob> {
       const submitted = await whileBeating(async () => {
-        if (input.kind === 'super_resolution') await beginEnhancing(deps.db, input.taskId);
+        if (input.kind === 'super_resolution') await closeGeneration(deps.db, input.taskId);
         const videoUrl = await findBaseVideo(deps, input);
         const request = await findRequest(deps.db, input.taskId);
         const requested = { ...input, videoUrl, request };

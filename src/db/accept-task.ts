@@ -11,7 +11,14 @@ import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
 import { prepare } from './prepared-statement';
 import { repeatLock } from './repeated-task';
-import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
+import {
+  epochMs,
+  findTask,
+  type ReadTask,
+  type StoredTask,
+  shownTask,
+  storedColumns,
+} from './tasks';
 
 interface AcceptOptions {
   /** The time in which only this process may start the task. */
@@ -46,7 +53,7 @@ interface Standing {
 interface Decision extends Standing {
   readonly createdAtMs: number | null;
   readonly deadlineAtMs: number | null;
-  readonly known: StoredTask | null;
+  readonly known: ReadTask | null;
   readonly hasBudgets: boolean;
 }
 
@@ -84,7 +91,7 @@ function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | 
   if (createdAtMs !== null && deadlineAtMs !== null) {
     return { outcome: 'stored', createdAtMs, deadlineAtMs };
   }
-  return known && { outcome: 'known', task: known };
+  return known && { outcome: 'known', task: shownTask(known) };
 }
 
 /**
@@ -135,9 +142,9 @@ const acceptOrExplain = prepare<Decision>(
                 then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
   ), stored as (
     insert into tasks
-           (id, account_id, key_id, model, status, version, object, request, plan, request_hash,
+           (id, account_id, key_id, model, status, object, request, plan, request_hash,
             trace_id, callback_url, hold_micros, start_at, deadline_at)
-    select :taskId, :accountId, cast(:keyId as text), :model, 'pending', 0,
+    select :taskId, :accountId, cast(:keyId as text), :model, 'pending',
            cast(cast(:before as text) || floor(extract(epoch from now()))::bigint
                 || cast(:after as text) as json),
            cast(:request as json), cast(:plan as json), :requestHash, :traceId,

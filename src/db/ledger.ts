@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { assert } from '../domain/assert';
 import { askedFor } from '../domain/pricing';
-import { expiredMessage, stepOf } from '../domain/task';
+import { expiredMessage } from '../domain/task';
 import type {
   ClosedTask,
   CloseTask,
@@ -35,7 +35,6 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
     createdAtMs,
     ...price,
     status: object.status,
-    version: stepOf(object),
     object: JSON.stringify(object),
     holdId: holdId(taskId),
   });
@@ -76,8 +75,7 @@ const openPending = prepare<Opening>(
    returning available, held, last_seq
  ), opened as (
    update tasks
-      set status = :status, version = cast(:version as smallint),
-          object = cast(:object as json), start_at = null
+      set status = :status, object = cast(:object as json), start_at = null
      from paid where id = :taskId
    returning id, account_id, key_id, created_at
  ), planned as (${planFirstJob}
@@ -123,7 +121,6 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
     taskId,
     holdId: holdId(taskId),
     status: object.status,
-    version: stepOf(object),
     object: JSON.stringify(object),
     heldMicros,
     change,
@@ -141,8 +138,7 @@ const closeOpen = prepare(
   `
  with closed as (
    update tasks
-      set status = :status, stage = null, version = :version, object = :object,
-          finished_at = now()
+      set status = :status, object = :object, finished_at = now()
     where id = :taskId and finished_at is null
       and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
    returning account_id, key_id, created_at

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
 import type { TaskStatus } from '../contract/vocabulary';
 import { isFinal } from '../domain/task';
-import { rowColumns, type TaskRow } from './tasks';
+import { isRunning, type ReadTask, rowColumns, shownTask, type TaskRow } from './tasks';
 
 interface TaskFilter {
   readonly accountId?: string;
@@ -51,8 +51,8 @@ export async function listTasks(
  * the last shown row. Otherwise `rest` is the start of the next page; null if there is no next
  * page.
  */
-function pageOf(found: readonly TaskRow[], limit: number, rest: string | null): TaskPage {
-  const rows = found.slice(0, limit);
+function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string | null): TaskPage {
+  const rows = found.slice(0, limit).map((row) => shownTask(row));
   return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
 }
 
@@ -110,11 +110,17 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
   return query;
 }
 
+const liveStatus = {
+  pending: 'start_at is not null',
+  submitted: `start_at is null and not ${isRunning}`,
+  running: `start_at is null and ${isRunning}`,
+} as const;
+
 function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {
   if (status && isFinal(status)) query.where('ended_as', status).whereNotNull('finished_at');
   // There is no index for this filter, because the number of unfinished tasks per account is
   // limited.
-  else if (status) query.where('status', status).whereNull('finished_at');
+  else if (status) query.whereNull('finished_at').whereRaw(liveStatus[status]);
   if (model) query.where('model', model);
   return query;
 }

@@ -34,10 +34,20 @@ interface OpenJobs {
 export async function readOpenWork(db: Knex): Promise<OpenWork> {
   const { rows } = await db.raw<{ rows: OpenWork[] }>(`
     with open_tasks as (
-      select model, status, stage, count(*) as count,
-             max(extract(epoch from now() - deadline_at)) as overdue
-        from tasks where finished_at is null
-       group by model, status, stage
+      select model, stage, count(*) as count, max(overdue) as overdue,
+             case when pending then 'pending' when stage is null then 'submitted' else 'running' end
+               as status
+        from (select model, start_at is not null as pending,
+                     extract(epoch from now() - deadline_at) as overdue,
+                     case when exists (select from files where task_id = tasks.id) then 'storing'
+                          when begun.enhancing then 'super_resolution'
+                          when begun.generation then 'generation' end as stage
+                from tasks left join lateral (
+                  select bool_or(kind = 'super_resolution') as enhancing,
+                         bool_or(status <> 'queued') as generation
+                    from jobs where task_id = tasks.id) begun on true
+               where finished_at is null) open
+       group by model, pending, stage
     ), open_jobs as (
       select coalesce(channel, channels[1]) as channel, state, count(*) as count,
              min(opened_at) filter (where state in ('open', 'reported')) as opened_at

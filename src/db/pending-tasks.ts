@@ -5,9 +5,16 @@
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
 import { createStartTurns, type StartTurns } from '../domain/start-turns';
-import { failedObject, stepOf } from '../domain/task';
+import { failedObject } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
-import { epochMs, findTask, type StoredTask, storedColumns } from './tasks';
+import {
+  epochMs,
+  findTask,
+  type ReadTask,
+  type StoredTask,
+  shownTask,
+  storedColumns,
+} from './tasks';
 
 /**
  * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
@@ -19,7 +26,7 @@ export async function markAnswered(
   taskId: string,
   startInSeconds: number | null,
 ): Promise<StoredTask | null> {
-  const { rows } = await db.raw<{ rows: StoredTask[] }>(
+  const { rows } = await db.raw<{ rows: ReadTask[] }>(
     `update tasks
         set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
       where id = ? and start_at is not null
@@ -28,7 +35,7 @@ export async function markAnswered(
      returning ${storedColumns}`,
     [startInSeconds, taskId, startInSeconds],
   );
-  return rows[0] ?? findTask(db, taskId);
+  return rows[0] ? shownTask(rows[0]) : findTask(db, taskId);
 }
 
 /**
@@ -64,10 +71,10 @@ export async function failPending(
   const object = failedObject(found[0].object, message, found[0].nowSeconds);
   const { rows: ended } = await db.raw<{ rows: { hasCallback: boolean }[] }>(
     `update tasks
-        set status = 'failed', version = ?, object = ?, start_at = null, finished_at = now()
+        set status = 'failed', object = ?, start_at = null, finished_at = now()
       where id = ? and start_at is not null
      returning callback_url is not null as "hasCallback"`,
-    [stepOf(object), JSON.stringify(object), taskId],
+    [JSON.stringify(object), taskId],
   );
   return ended[0] ? { object, hasCallback: ended[0].hasCallback } : null;
 }

@@ -101,7 +101,7 @@ export async function listOverdue(
     `select ${columns} from tasks
       where finished_at is null and start_at is null
         and deadline_at < now() - make_interval(secs =>
-              case when stage = 'storing' or ${isMade} then cast(? as integer)
+              case when exists (select from files where task_id = tasks.id) or ${isMade} then cast(? as integer)
                    else cast(? as integer) end)
       order by deadline_at limit 500`,
     [madeGraceSeconds, graceSeconds],

@@ -1,7 +1,7 @@
 // Finds the task of a create that is repeated without an Idempotency-Key.
 
 import type { Knex } from 'knex';
-import { type StoredTask, storedColumns } from './tasks';
+import { type ReadTask, type StoredTask, shownTask, storedColumns } from './tasks';
 
 interface Repeated {
   readonly accountId: string;
@@ -24,13 +24,13 @@ export async function findRepeated(db: Knex, repeated: Repeated): Promise<Stored
     await trx.raw(`select pg_advisory_xact_lock(${repeatLock})`, values);
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
-    const { rows } = await trx.raw<{ rows: StoredTask[] }>(
+    const { rows } = await trx.raw<{ rows: ReadTask[] }>(
       `select ${storedColumns} from tasks
         where account_id = :accountId and key_id = :keyId and request_hash = :requestHash
           and created_at > now() - make_interval(secs => :withinSeconds)
         order by created_at desc, id desc limit 1`,
       { ...repeated },
     );
-    return rows[0] ?? null;
+    return rows[0] ? shownTask(rows[0]) : null;
   });
 }

@@ -72,14 +72,11 @@ create table tasks (
   -- The API key that created the task.
   key_id       text,
   model        text not null,
-  -- pending, submitted, running, succeeded or failed.
+  -- pending, submitted once the task is opened, and at the end succeeded or failed. Whether the
+  -- task is running is derived from its jobs and files (tasks.ts).
   status       text not null,
-  -- While the task is running: generation, super_resolution or storing.
-  stage        text,
-  -- The step that the task has reached (stepOf in domain/task.ts). The step only grows, so an older
-  -- state never replaces a newer one.
-  version      smallint not null,
-  -- The public task object. GET sends the object of a finished task unchanged.
+  -- The public task object. GET sends the object of a finished task unchanged. Of a live task only
+  -- the fields that never change are used (liveObject in domain/task.ts).
   object       json not null,
   -- The request after parsing. Only an erasure of the account changes its content.
   request      json not null,

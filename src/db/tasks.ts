@@ -6,7 +6,7 @@ import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
-import { waitingMessage } from '../domain/task';
+import { identityIn, liveObject, type TaskFacts, waitingMessage } from '../domain/task';
 import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 
@@ -17,6 +17,8 @@ export interface StoredTask {
   readonly status: TaskStatus;
   /** The public task object as JSON text, sent unchanged by GET. */
   readonly object: string;
+  /** The facts of a live task; null once it is final. */
+  readonly facts: TaskFacts | null;
   readonly requestHash: string;
 }
 
@@ -26,9 +28,26 @@ export interface TaskRow extends StoredTask {
   readonly deadlineAt: Date;
 }
 
+/** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */
+const factsColumn = `
+  case when tasks.finished_at is null then (
+    select json_build_object(
+             'isOpened', tasks.start_at is null,
+             'hasBegun', coalesce(bool_or(job.kind = 'generation' and job.status <> 'queued'), false),
+             'isEnhancing', coalesce(bool_or(job.kind = 'super_resolution'), false),
+             'isStoring', exists (select from files where files.task_id = tasks.id),
+             'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
+      from jobs job where job.task_id = tasks.id) end as facts`;
+
+/** SQL for the condition that a live task is running (stageOf in domain/task.ts). */
+export const isRunning = `(
+  exists (select from jobs job where job.task_id = tasks.id
+             and (job.status <> 'queued' or job.kind = 'super_resolution'))
+  or exists (select from files where files.task_id = tasks.id))`;
+
 export const storedColumns = `
-  tasks.id, tasks.account_id as "accountId", status, object::text as object,
-  request_hash as "requestHash"`;
+  tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,
+  tasks.request_hash as "requestHash", ${factsColumn}`;
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
@@ -54,31 +73,36 @@ async function findTasks(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, StoredTask>> {
   const rows = await findByIds(db, { ids });
-  return new Map(rows.map((row) => [row.id, shown(row)]));
+  return new Map(rows.map((row) => [row.id, shownTask(row)]));
 }
 
-type ReadTask = StoredTask & { readonly waitsForSlot: boolean };
+/** A row as `storedColumns` reads it. */
+export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'facts'> & {
+  readonly facts: (TaskFacts & { readonly waitsForSlot: boolean }) | null;
+};
 
-/** The stored object does not say that its task waits for a slot, because the job's row says it. */
-function shown({ waitsForSlot, ...row }: ReadTask): StoredTask {
-  if (!waitsForSlot) return row;
-  return { ...row, object: JSON.stringify({ ...JSON.parse(row.object), message: waitingMessage }) };
+/** The row with the object that callers see. The object of a live task is derived. */
+export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
+  if (!row.facts) return row as unknown as T;
+  const stored = JSON.parse(row.object) as TaskObject;
+  const { billing } = stored;
+  const task = liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, row.facts);
+  const waits = row.facts.waitsForSlot && !row.facts.isStoring;
+  const object = JSON.stringify(waits ? { ...task, message: waitingMessage } : task);
+  return { ...row, status: task.status, object } as unknown as T;
 }
 
 const findByIds = prepare<ReadTask>(
   'find_tasks',
-  `select ${storedColumns},
-          finished_at is null and exists (
-            select from jobs where task_id = tasks.id and state = 'waiting') as "waitsForSlot"
-     from tasks where id = any(:ids)`,
+  `select ${storedColumns} from tasks where id = any(:ids)`,
 );
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
-  const { rows } = await db.raw<{ rows: TaskRow[] }>(
+  const { rows } = await db.raw<{ rows: ReadTask<TaskRow>[] }>(
     `select ${rowColumns} from tasks where id = ?`,
     [id],
   );
-  return rows[0] ?? null;
+  return rows[0] ? shownTask(rows[0]) : null;
 }
 
 /**

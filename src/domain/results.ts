@@ -1,7 +1,6 @@
 // The input and the result of the activity `storeResults`. Workflow histories record both. The file
 // also has the reasons for which a result can be removed.
 
-import type { TaskObject } from '../contract/task';
 import type { GoneReason } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 
@@ -31,8 +30,6 @@ export interface ResultSource {
 export interface StoreResults {
   readonly taskId: string;
   readonly sources: readonly ResultSource[];
-  /** The task object that GET shows while the results are being stored (stage `storing`). */
-  readonly object: TaskObject;
   /** The seconds from the first attempt to the time at which the activity gives up. */
   readonly triedForSeconds: number;
 }

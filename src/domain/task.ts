@@ -85,13 +85,47 @@ export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
 }
 
 /**
- * The object of a task after one of its jobs has begun. The fields that never change are taken from
- * the previous object.
+ * What has happened to a live task so far. A fact never becomes untrue again, so no source of facts
+ * ever takes a task back, however many facts it has missed.
  */
-export function runningObject(task: TaskObject, stage: Stage): TaskObject {
+export interface TaskFacts {
+  /** The hold was taken. */
+  readonly isOpened: boolean;
+  /** The generator has reported more than a queued job. */
+  readonly hasBegun: boolean;
+  /** The super-resolution is planned: the generation has succeeded. */
+  readonly isEnhancing: boolean;
+  /** The results are being copied. */
+  readonly isStoring: boolean;
+}
+
+/** The facts that one of two sources knows. */
+export function united(one: TaskFacts, other: TaskFacts): TaskFacts {
+  return {
+    isOpened: one.isOpened || other.isOpened,
+    hasBegun: one.hasBegun || other.hasBegun,
+    isEnhancing: one.isEnhancing || other.isEnhancing,
+    isStoring: one.isStoring || other.isStoring,
+  };
+}
+
+/** The stage of a running task; null until its first job has begun. */
+export function stageOf({ hasBegun, isEnhancing, isStoring }: TaskFacts): Stage | null {
+  if (isStoring) return 'storing';
+  if (isEnhancing) return 'super_resolution';
+  return hasBegun ? 'generation' : null;
+}
+
+/** The object of a live task, derived from its facts and from the fields that never change. */
+export function liveObject(
+  task: TaskIdentity & { readonly billing?: Billing },
+  facts: TaskFacts,
+): TaskObject {
   const { billing } = task;
-  const state = { status: 'running' as const, stage, ...(billing ? { billing } : {}) };
-  return taskObject(identityIn(task), state);
+  const bill = billing ? { billing } : {};
+  const stage = stageOf(facts);
+  if (stage) return taskObject(task, { status: 'running', stage, ...bill });
+  return taskObject(task, { status: facts.isOpened ? 'submitted' : 'pending', ...bill });
 }
 
 /**
@@ -157,7 +191,7 @@ export function erasedObject(task: TaskObject): TaskObject {
 }
 
 /** The fields of an object that never change. */
-function identityIn(task: TaskObject): TaskIdentity {
+export function identityIn(task: TaskObject): TaskIdentity {
   const { id, trace_id: traceId, model, created_at: createdAt, labels } = task;
   return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }
@@ -195,29 +229,4 @@ function messageOf(state: TaskState): string {
 
 export function isFinal(status: TaskStatus): status is 'succeeded' | 'failed' {
   return status === 'succeeded' || status === 'failed';
-}
-
-const runningSteps: Readonly<Record<Stage, number>> = {
-  generation: 2,
-  super_resolution: 3,
-  storing: 5,
-};
-
-/**
- * The progress of a task as a number, stored as the version of its row. Of two objects of a task,
- * the object with the higher number is newer. Rows contain these numbers: new numbers may be added
- * between them, but no number may change.
- */
-export function stepOf(task: Pick<TaskObject, 'status' | 'stage'>): number {
-  switch (task.status) {
-    case 'pending':
-      return 0;
-    case 'submitted':
-      return 1;
-    case 'running':
-      return runningSteps[task.stage ?? 'generation'];
-    case 'succeeded':
-    case 'failed':
-      return 9;
-  }
 }

@@ -3,8 +3,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { taskQuery } from '../../workflows/messages';
-import type { TaskObject } from '../contract/task';
+import { type ToldTask, taskQuery } from '../../workflows/messages';
 
 // A query costs a worker about as much as a step of a task. With this budget, reads take at most a
 // few per cent of the queries that one worker can answer.
@@ -16,10 +15,10 @@ export const queryLimitMs = 250;
 const sharedForMs = 1_000;
 
 /** Returns null if the workflow cannot be asked now, or does not answer in time. */
-export type AskTask = (taskId: string) => Promise<TaskObject | null> | null;
+export type AskTask = (taskId: string) => Promise<ToldTask | null> | null;
 
 export function createTaskQueries(client: Client): AskTask {
-  const answers = new Map<string, { answer: Promise<TaskObject | null>; until: number }>();
+  const answers = new Map<string, { answer: Promise<ToldTask | null>; until: number }>();
   let inFlight = 0;
   let second = { from: Number.NEGATIVE_INFINITY, count: 0 };
 
@@ -30,9 +29,9 @@ export function createTaskQueries(client: Client): AskTask {
     inFlight += 1;
     return true;
   };
-  const ask = async (taskId: string): Promise<TaskObject | null> => {
+  const ask = async (taskId: string): Promise<ToldTask | null> => {
     try {
-      return await client.workflow.getHandle(taskId).query<TaskObject>(taskQuery);
+      return await client.workflow.getHandle(taskId).query<ToldTask>(taskQuery);
     } catch {
       return null;
     } finally {

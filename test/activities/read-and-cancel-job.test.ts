@@ -4,6 +4,7 @@
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
+import { findTask } from '../../src/db/tasks';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobInput } from '../../src/domain/job';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -47,14 +48,11 @@ test('the final report of a job is stored, and later reads need no request', asy
   expect(liar.exchanges).toHaveLength(asked);
 });
 
-test('the status of a running job is stored in its task’s row before the report is returned', async () => {
+test('a running job is stored, so that its task is shown as running, before the report is returned', async () => {
   const input = await placed({ run_s: 600 });
   await until('it runs', async () => (await readJob(input))?.status === 'running');
-  const { rows } = await database.db.raw<{ rows: { status: string; version: number }[] }>(
-    'select status, version from tasks where id = ?',
-    [input.taskId],
-  );
-  expect(rows[0]).toEqual({ status: 'running', version: 2 });
+  const task = await findTask(database.db, input.taskId);
+  expect(task).toMatchObject({ status: 'running', facts: { hasBegun: true } });
 });
 
 test('reading or cancelling a job that was never sent does nothing', async () => {

@@ -8,9 +8,9 @@ import {
   taskSchema,
   tasksSchema,
 } from '../../src/contract/reply-schema';
-import type { TaskObject } from '../../src/contract/task';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
+import type { TaskFacts } from '../../src/domain/task';
 import { waitingMessage } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody, until } from '../support/api';
 import { aJobInput } from '../support/builders';
@@ -104,38 +104,39 @@ describe('reading and cancelling a task', () => {
     afterEach(() => {
       api.temporal.tells = () => null;
     });
-    const told = (task: object) => {
-      api.temporal.tells = async () => task as TaskObject;
+    const opened = { isOpened: true, hasBegun: false, isEnhancing: false, isStoring: false };
+    const told = (facts: Partial<TaskFacts>, message: string | null) => {
+      api.temporal.tells = async () => ({ facts: { ...opened, ...facts }, message });
     };
     const answerOf = async (id: string) => {
       const { json, headers } = await get(id);
       return [headers.get('x-answered-by'), json.status, json.message];
     };
 
-    test('its message is shown as long as it is at the step of the row', async () => {
+    test('its message is shown', async () => {
       const id = await aTask();
-      const { json } = await get(id);
-      told({ ...json, message: 'It is being placed.' });
+      told({}, 'It is being placed.');
       expect(await answerOf(id)).toEqual(['workflow', 'submitted', 'It is being placed.']);
     });
 
-    test.each([
-      ['ahead of', { status: 'running', stage: 'storing' }],
-      ['final before', { status: 'succeeded' }],
-      ['behind', { status: 'pending' }],
-    ])('and is %s the row, the row is shown', async (_, state) => {
+    test('and knows a fact that the row did not have yet, the fact is shown', async () => {
       const id = await aTask();
-      const { json } = await get(id);
-      told({ ...json, ...state });
-      expect(await answerOf(id)).toEqual(['row', 'submitted', json.message]);
+      told({ hasBegun: true }, 'It runs.');
+      expect(await answerOf(id)).toEqual(['workflow', 'running', 'It runs.']);
+    });
+
+    test('and has missed a fact of the row, the row is shown', async () => {
+      const id = await aTask();
+      await api.db('jobs').where({ task_id: id }).update({ status: 'running' });
+      told({}, 'It is being placed.');
+      expect(await answerOf(id)).toEqual(['row', 'running', 'Video generation in progress.']);
     });
 
     test('and the task has ended meanwhile, its end is shown', async () => {
       const id = await aTask();
-      const { json } = await get(id);
       api.temporal.tells = async () => {
         await api.finish(id);
-        return { ...json, status: 'failed' };
+        return { facts: opened, message: null };
       };
       expect((await answerOf(id)).slice(0, 2)).toEqual(['row', 'failed']);
     });

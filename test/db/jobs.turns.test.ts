@@ -46,9 +46,9 @@ async function wait(accountId: string, count: number, channels: readonly string[
 async function waitMany(accountId: string, count: number, channel: string) {
   await database.db.raw(
     `with made as (
-       insert into tasks (id, account_id, model, status, version, object, request, plan,
+       insert into tasks (id, account_id, model, status, object, request, plan,
                           request_hash, trace_id, hold_micros, answered, deadline_at)
-       select :accountId || '-' || n, :accountId, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', 0,
+       select :accountId || '-' || n, :accountId, 'm', 'submitted', '{}', '{}', '{}', 'h', 't', 0,
               true, now() + interval '1 day'
          from generate_series(1, cast(:count as int)) n
        returning id, account_id

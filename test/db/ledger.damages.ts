@@ -130,9 +130,9 @@ export const damages: readonly (readonly [
   [
     'a final task that never moved anything',
     `insert into tasks
-            (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
+            (id, account_id, model, status, object, request, plan, request_hash, trace_id,
              created_at, deadline_at, finished_at)
-     select ':a_ghost', account_id, model, status, version, object, request, plan, request_hash,
+     select ':a_ghost', account_id, model, status, object, request, plan, request_hash,
             trace_id, created_at, deadline_at, finished_at
        from tasks where id = ':a_done'`,
     ':a_ghost',

@@ -1,8 +1,9 @@
 // Tests the object of a task. One function makes the object in every state, so its fields must have
 // one order.
 
+import fc from 'fast-check';
 import type { TaskObject } from '../../src/contract/task';
-import { runningObject, taskObject } from '../../src/domain/task';
+import { liveObject, type TaskFacts, taskObject, united } from '../../src/domain/task';
 
 const identity = { id: 'task_a', traceId: '4bf92f35', model: 'studio-2.0', createdAt: 1 };
 const billing = {
@@ -12,6 +13,12 @@ const billing = {
   refunded: '0.000000',
   items: [],
 };
+const none: TaskFacts = {
+  isOpened: false,
+  hasBegun: false,
+  isEnhancing: false,
+  isStoring: false,
+};
 const first = [
   ...['id', 'task_id', 'object', 'status', 'message', 'trace_id', 'model', 'created_at'],
   ...['billing', 'data'],
@@ -19,8 +26,7 @@ const first = [
 
 test('the fields of a task have the same order in every state', () => {
   const submitted = taskObject(identity, { status: 'submitted', billing });
-  const stored = JSON.parse(JSON.stringify(submitted)) as TaskObject;
-  const running = runningObject(stored, 'super_resolution');
+  const running = liveObject({ ...identity, billing }, { ...none, isEnhancing: true });
   const failed = taskObject(identity, {
     status: 'failed',
     finishedAt: 2,
@@ -31,4 +37,45 @@ test('the fields of a task have the same order in every state', () => {
   expect(Object.keys(running)).toEqual([...first, 'stage']);
   expect(Object.keys(failed)).toEqual([...first, 'error', 'finished_at']);
   expect(JSON.stringify(running.billing)).toBe(JSON.stringify(billing));
+});
+
+// A read takes a snapshot of the rows first. The workflow answers later, and knows any part of what
+// is committed by then. A read may also get no answer.
+const names = ['isOpened', 'hasBegun', 'isEnhancing', 'isStoring'] as const;
+const someFacts = fc.subarray([...names]);
+const facts = (known: readonly string[]): TaskFacts => ({
+  ...none,
+  ...Object.fromEntries(known.map((name) => [name, true])),
+});
+const order = ['pending', 'submitted', 'generation', 'super_resolution', 'storing'];
+const stepOf = ({ status, stage }: TaskObject) => order.indexOf(stage ?? status);
+
+test('no read goes back, in whatever order facts are stored and whatever the workflow has missed', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([...names], { minLength: names.length }),
+      fc.array(
+        fc.record({
+          readAfter: fc.nat({ max: 2 }),
+          askedAfter: fc.nat({ max: 2 }),
+          told: fc.option(someFacts),
+        }),
+        { maxLength: 12 },
+      ),
+      (stored, reads) => {
+        let time = 0;
+        let shown = 0;
+        for (const { readAfter, askedAfter, told } of reads) {
+          time += readAfter;
+          const row = facts(stored.slice(0, time));
+          time += askedAfter;
+          const committed = stored.slice(0, time);
+          const answer = facts((told ?? []).filter((name) => committed.includes(name)));
+          const step = stepOf(liveObject(identity, told ? united(row, answer) : row));
+          expect(step).toBeGreaterThanOrEqual(shown);
+          shown = step;
+        }
+      },
+    ),
+  );
 });

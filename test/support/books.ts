@@ -72,9 +72,9 @@ export async function storePending(
   const identity = { id: taskId, traceId, model: plan.model, createdAt };
   await db.raw(
     `insert into tasks
-            (id, account_id, model, status, version, object, request, plan, request_hash, trace_id,
+            (id, account_id, model, status, object, request, plan, request_hash, trace_id,
              callback_url, hold_micros, answered, start_at, created_at, deadline_at)
-     values (?, ?, ?, 'pending', 0, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour',
+     values (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour',
              to_timestamp(?), to_timestamp(?))
      on conflict (id) do nothing`,
     [

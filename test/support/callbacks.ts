@@ -39,9 +39,9 @@ export async function aFinalTask(
   const status = final ? 'succeeded' : 'running';
   const object = JSON.stringify({ id, status, text: 'ü "quoted" \u2028' });
   await db.raw(
-    `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
+    `insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
                         trace_id, callback_url, created_at, deadline_at, finished_at)
-     values (:id, :accountId, 'm', :status, 9, :object, '{}', '{}', 'h', 't', :url, now(), now(),
+     values (:id, :accountId, 'm', :status, :object, '{}', '{}', 'h', 't', :url, now(), now(),
              case when :final then now() end)`,
     { id, accountId, status, object, url, final },
   );

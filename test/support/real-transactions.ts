@@ -12,6 +12,7 @@ import { audit } from '../../src/db/ledger-audit';
 import type { JobReport } from '../../src/domain/job';
 import { formatMicros } from '../../src/domain/money';
 import type { Plan } from '../../src/domain/plan-types';
+import { stageOf } from '../../src/domain/task';
 import type { ReconcileReport } from '../../workflows/messages';
 import { anAccountWith, storePending } from './books';
 import { aSuccess, aTaskInput } from './builders';
@@ -118,7 +119,7 @@ export async function bring(world: World, { task, taskId }: Case, stage: Stage):
     await task.report(aJob('super_resolution', 'running'));
   }
   const shown = stage === 'running' ? 'generation' : 'super_resolution';
-  await until(`it is ${stage}`, async () => (await task.object()).stage === shown);
+  await until(`it is ${stage}`, async () => stageOf((await task.told()).facts) === shown);
 }
 
 /**

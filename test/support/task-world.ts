@@ -24,7 +24,7 @@ import type {
   OpenTask,
   TaskInput,
 } from '../../src/domain/task-transactions';
-import type { Accepted } from '../../workflows/messages';
+import type { Accepted, ToldTask } from '../../workflows/messages';
 import { acceptUpdate, acceptUpdateId, jobSignal, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
@@ -73,7 +73,7 @@ export interface TaskHandle {
    * Reports like the watcher: a final report completes the activity, any other report is a signal.
    */
   report(report: JobReport): Promise<void>;
-  object(): Promise<TaskObject>;
+  told(): Promise<ToldTask>;
   result(): Promise<TaskObject>;
   cancel(): Promise<void>;
   terminate(): Promise<void>;
@@ -199,7 +199,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
       if (isFinalReport(report)) await completeJob(env, input.taskId, activityId, reported);
       else await handle.signal(jobSignal, reported);
     },
-    object: () => handle.query<TaskObject>('task'),
+    told: () => handle.query<ToldTask>('task'),
     result: () => handle.result() as Promise<TaskObject>,
     cancel: async () => void (await handle.cancel()),
     terminate: async () => void (await handle.terminate()),

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createBuckets } from '../../src/api/limits';
 import { createAskWorkflow, createFindTask } from '../../src/api/routes/find-task';
 import type { TaskObject } from '../../src/contract/task';
-import { isFinal, stepOf } from '../../src/domain/task';
+import { isFinal } from '../../src/domain/task';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import { type Link, startLink } from '../chaos/link';
@@ -17,6 +17,13 @@ interface Answer {
   readonly task: TaskObject;
   readonly by: string;
 }
+const order = ['pending', 'submitted', 'generation', 'super_resolution', 'storing'];
+
+/** The position of a task in its life, from its public object alone. */
+function stepOf({ status, stage }: Pick<TaskObject, 'status' | 'stage'>): number {
+  return isFinal(status) ? order.length : order.indexOf(stage ?? status);
+}
+
 type Read = (taskId: string) => Promise<Answer>;
 
 const readers = 16;

@@ -97,9 +97,9 @@ test('the audit has its own Temporal Schedule, which first runs at the start of 
 test('the reconciler reports an unreadable task row and continues with the other tasks', async () => {
   const unreadable = aTaskInput().taskId;
   await service.db.raw(
-    `insert into tasks (id, account_id, model, status, version, object, request, plan, request_hash,
+    `insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
                         trace_id, hold_micros, answered, created_at, deadline_at)
-     values (?, ?, 'm', 'submitted', 1, '{}', '{}', '{}', 'h', 't', 0, true,
+     values (?, ?, 'm', 'submitted', '{}', '{}', '{}', 'h', 't', 0, true,
              now() - interval '1 min', now())`,
     [unreadable, service.accountId],
   );

@@ -119,20 +119,20 @@ async function fill({ db }: TestDatabase): Promise<void> {
   await db.raw(`
     insert into accounts (id, name) values ('a', 'a');
     insert into balances (account_id, held) values ('a', 3000000);
-    insert into tasks (id, account_id, model, status, stage, version, object, request, plan,
+    insert into tasks (id, account_id, model, status, object, request, plan,
                        request_hash, trace_id, callback_url, created_at, deadline_at, finished_at)
-    select id, 'a', 'm', status, stage, 1, '{}', '{}', '{}', 'h', 't', url, now(), deadline, ended
-      from (values ('t1', 'submitted', null, null, now() + interval '1 day', null),
-                   ('t2', 'submitted', null, null, now() - interval '100 s', null),
-                   ('t3', 'running', 'generation', null, now() + interval '1 day', null),
-                   ('t4', 'succeeded', null, 'https://x.example/', now() - interval '1 day', now())
-           ) as v (id, status, stage, url, deadline, ended);
+    select id, 'a', 'm', status, '{}', '{}', '{}', 'h', 't', url, now(), deadline, ended
+      from (values ('t1', 'submitted', null, now() + interval '1 day', null),
+                   ('t2', 'submitted', null, now() - interval '100 s', null),
+                   ('t3', 'submitted', null, now() + interval '1 day', null),
+                   ('t4', 'succeeded', 'https://x.example/', now() - interval '1 day', now())
+           ) as v (id, status, url, deadline, ended);
     update callbacks set next_at = now() - interval '50 s';
-    insert into jobs (task_id, kind, account_id, channels, channel, state, opened_at)
-    values ('t1', 'generation', 'a', '{two}', null, 'waiting', null),
-           ('t2', 'generation', 'a', '{two}', null, 'waiting', null),
-           ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s'),
-           ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s');
+    insert into jobs (task_id, kind, account_id, channels, channel, state, opened_at, status)
+    values ('t1', 'generation', 'a', '{two}', null, 'waiting', null, 'queued'),
+           ('t2', 'generation', 'a', '{two}', null, 'waiting', null, 'queued'),
+           ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s', 'running'),
+           ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s', 'succeeded');
     insert into watchers (channel, round_at)
     values ('one', now() - interval '20 s'), ('two', now() - interval '1 h')`);
 }

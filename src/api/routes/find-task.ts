@@ -5,7 +5,7 @@ import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { gatheredFindTask } from '../../db/tasks';
-import { isFinal, stepOf } from '../../domain/task';
+import { identityIn, liveObject, stageOf, type TaskFacts, united } from '../../domain/task';
 import type { TemporalClient } from '../../temporal/client';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
@@ -14,6 +14,8 @@ export interface Found {
   readonly status: TaskStatus;
   /** The public task object as JSON. */
   readonly text: string;
+  /** Null once the task is final. */
+  readonly facts: TaskFacts | null;
   readonly answeredBy?: 'workflow';
 }
 
@@ -54,28 +56,29 @@ export function createFindTask(
     if (!isTaskId(taskId)) return undefined;
     const row = await findRow(taskId);
     if (row?.accountId !== asker.accountId) return countUnknown(taskId, asker);
-    return { status: row.status, text: row.object };
+    return { status: row.status, text: row.object, facts: row.facts };
   };
 }
 
 /**
- * Returns a function that lets the workflow of a live task answer instead of its row. The workflow
- * answers only if it is at the step of the row. It may be a step behind the row or ahead of it, but
- * each read shows a step that is committed, so no read shows an earlier step than a read before it.
+ * Returns a function that adds to a row what the workflow of the live task knows. The row is read
+ * first, and the workflow tells only facts that are committed, so no read shows less than a read
+ * before it. The workflow's message is shown unless the row knows of a later stage. Once results are
+ * being stored, the row knows as much as the workflow.
  */
 export function createAskWorkflow({ ask }: Pick<TemporalClient, 'ask'>, find: FindTask) {
   return async (row: Found, taskId: string, asker: Asker): Promise<Found | undefined> => {
-    if (isFinal(row.status) || row.status === 'pending') return row;
+    if (!row.facts?.isOpened || row.facts.isStoring) return row;
     const told = await ask(taskId);
     if (!told) return row;
-    const toldStep = stepOf(told);
-    // The row may have moved on while the workflow answered.
-    const current = toldStep > stepIn(row) ? await find(taskId, asker) : row;
-    if (!current || isFinal(current.status) || stepIn(current) !== toldStep) return current;
-    return { status: told.status, text: JSON.stringify(told), answeredBy: 'workflow' };
+    // The task has ended while its workflow was asked.
+    if (told.message === null) return find(taskId, asker);
+    const facts = united(row.facts, told.facts);
+    const stored = JSON.parse(row.text) as TaskObject;
+    const { billing } = stored;
+    const task = liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, facts);
+    if (stageOf(facts) !== stageOf(told.facts)) return row;
+    const text = JSON.stringify({ ...task, message: told.message });
+    return { status: task.status, text, facts, answeredBy: 'workflow' };
   };
-}
-
-function stepIn({ text }: Found): number {
-  return stepOf(JSON.parse(text) as TaskObject);
 }

@@ -6,7 +6,6 @@ import type { Knex } from 'knex';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
-import { stepOf } from '../../domain/task';
 import { newFileId } from '../ids';
 import { prepare } from '../prepared-statement';
 import type { FileState } from './links';
@@ -42,14 +41,14 @@ const columns = `
 const sourceLife = `interval '24 hours'`;
 
 /**
- * Stores a row for each result that is to be copied, and moves the task to the stage `storing`.
+ * Stores a row for each result that is to be copied. From then on the task is in the stage `storing`.
  * Rows of an earlier attempt are returned unchanged. If the task has ended and has no such rows,
  * nothing is stored and the returned list is empty. `keptDays` applies to accounts whose
  * files_kept_days is null.
  */
 export async function awaitResults(
   db: Knex,
-  { taskId, sources, object }: StoreResults,
+  { taskId, sources }: StoreResults,
   keptDays: number,
 ): Promise<readonly ResultRow[]> {
   const rows = sources.map(({ role, url, expiresAt }) => ({
@@ -65,8 +64,6 @@ export async function awaitResults(
     taskId,
     rows: JSON.stringify(rows),
     keptDays,
-    object: JSON.stringify(object),
-    version: stepOf(object),
   });
   // If not all rows were inserted, an earlier attempt has inserted them, or the task has ended.
   // Then the rows that the database has are returned.
@@ -76,11 +73,6 @@ export async function awaitResults(
 const insertAwaited = prepare<ResultRow>(
   'await_results',
   `
- with begun as (
-   update tasks set status = 'running', stage = 'storing', version = :version, object = :object
-    where id = :taskId and finished_at is null and version < :version
-   returning id
- )
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
                     media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,

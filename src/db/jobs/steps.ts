@@ -3,9 +3,7 @@
 // stored before the create request is sent, and the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
-import type { TaskObject } from '../../contract/task';
 import type { JobName, JobReport } from '../../domain/job';
-import { runningObject, stepOf } from '../../domain/task';
 import { prepare } from '../prepared-statement';
 
 /** A report on a job, and the activity that waits for the job's end. */
@@ -125,84 +123,46 @@ export async function storeRejected(
 }
 
 /**
- * open → open or reported: stores any number of reports in one statement. If a job has begun to
- * run, the row of its task changes too. If a generation has succeeded and the task has a
- * super-resolution, the job for it is planned too. The version of a task never decreases, so two
- * concurrent watchers of one channel do no harm.
+ * open → open or reported: stores any number of reports in one statement. If a generation has
+ * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
+ * a live task is derived from these rows, so the row of the task does not change.
  */
 export async function storeReports(
   db: Knex,
   changes: readonly (JobName & { readonly report: JobReport })[],
 ): Promise<void> {
-  const begun = changes.filter(({ report }) => ['running', 'succeeded'].includes(report.status));
-  const objects = await liveObjects(
-    db,
-    begun.map(({ taskId }) => taskId),
-  );
-  const rows = changes.map((change) => {
-    const { taskId, kind, report } = change;
-    const known = begun.includes(change) ? objects.get(taskId) : undefined;
-    const object = known && runningObject(known, kind);
-    const shown = object ? { object, version: stepOf(object) } : {};
-    return { task_id: taskId, kind, status: report.status, report, ...shown };
-  });
+  const rows = changes.map(({ taskId, kind, report }) => ({
+    task_id: taskId,
+    kind,
+    status: report.status,
+    report,
+  }));
   await db.raw(
     `with change as (
-       select * from json_to_recordset(?) as c
-              (task_id text, kind text, status text, report json, object json, version smallint)
+       select * from json_to_recordset(?) as c (task_id text, kind text, status text, report json)
      ), stored as (
        update jobs set status = change.status, report = change.report,
               state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
          from change
         where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
-     ), planned as (
-       insert into jobs (task_id, kind, account_id)
-       select tasks.id, 'super_resolution', tasks.account_id
-         from change join tasks on tasks.id = change.task_id
-        where change.kind = 'generation' and change.status = 'succeeded'
-          and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
-       on conflict do nothing
      )
-     update tasks
-        set status = 'running', stage = change.kind, version = change.version,
-            object = change.object
-       from change
-      where tasks.id = change.task_id and tasks.finished_at is null
-        and tasks.version < change.version`,
+     insert into jobs (task_id, kind, account_id)
+     select tasks.id, 'super_resolution', tasks.account_id
+       from change join tasks on tasks.id = change.task_id
+      where change.kind = 'generation' and change.status = 'succeeded'
+        and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
+     on conflict do nothing`,
     [JSON.stringify(rows)],
   );
 }
 
-/**
- * Moves the task to the stage `super_resolution` and closes the job of the generation. The workflow
- * has acknowledged the end of that job.
- */
-export async function beginEnhancing(db: Knex, taskId: string): Promise<void> {
-  const known = (await liveObjects(db, [taskId])).get(taskId);
-  if (!known) return;
-  const object = runningObject(known, 'super_resolution');
+/** reported → closed, for the generation of a task whose workflow has begun the next job. */
+export async function closeGeneration(db: Knex, taskId: string): Promise<void> {
   await db.raw(
-    `with begun as (
-       update tasks set status = 'running', stage = 'super_resolution', version = ?, object = ?
-        where id = ? and finished_at is null and version < ?
-       returning id
-     )
-     update jobs set state = 'closed' from begun
-      where task_id = begun.id and kind = 'generation' and state = 'reported'`,
-    [stepOf(object), JSON.stringify(object), taskId, stepOf(object)],
+    `update jobs set state = 'closed'
+      where task_id = ? and kind = 'generation' and state = 'reported'`,
+    [taskId],
   );
-}
-
-async function liveObjects(
-  db: Knex,
-  taskIds: readonly string[],
-): Promise<ReadonlyMap<string, TaskObject>> {
-  if (taskIds.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: { id: string; object: TaskObject }[] }>(
-    'select id, object from tasks where id = any(?) and finished_at is null',
-    [[...taskIds]],
-  );
-  return new Map(rows.map(({ id, object }) => [id, object]));
 }
 
 /**
