@@ -1,95 +1,69 @@
 // Runs docker-compose.yml on a container engine, by the blocks of docs/operations.md. The ports of
 // the page must be free. The base images must be there, or the engine must be able to pull them.
+//
+// A step finds its block by words in it, so these words must stay in the page:
+//   "Try compose with the studio"   docker compose --profile demo up -d
+//   "Run it for real"               COMPOSE_FILE=…; curl -s https://video.example.com/readyz;
+//                                   the three lines that apply a setting; sh -c 'kill -HUP 1'
+//   "Deploys"                       docker compose build migrate   # the image; worker-next
+//   "Backup and restore"            pg_restore -U video
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
 import { until } from '../support/until';
+import { callerWith, untilReady } from './caller';
 import { blockWith, type Copy, copyOfProject } from './page';
 
-const origin = 'http://127.0.0.1:8080';
 const minutes = 60_000;
+const applySettings =
+  'docker compose up -d --no-deps --wait worker\ndocker compose up -d --no-deps --wait api\ndocker compose up -d --no-deps --wait api-2\n';
 let copy: Copy;
-let key: string;
+let caller: ReturnType<typeof callerWith>;
 
 beforeAll(async () => {
   copy = copyOfProject();
-  const block = blockWith('docker compose --profile demo up -d');
-  const said = await copy.sh(
-    block.replace('docker compose run --rm admin', 'docker compose run --rm -T admin'),
-    15 * minutes,
-  );
-  key = /^apiKey +(\S+)/m.exec(said)?.[1] ?? '';
+  const started = Date.now();
+  const said = await copy.sh(blockWith('docker compose --profile demo up -d'), 15 * minutes);
+  const [, account = ''] = /^accountId +(\S+)/m.exec(said) ?? [];
+  const [, key = ''] = /^apiKey +(\S+)/m.exec(said) ?? [];
+  caller = callerWith(key);
   await untilReady();
+  note(`ready after ${Math.round((Date.now() - started) / 1000)} s`);
+  await admin(`accounts credit ${account} 9000.00 --reference test`);
 }, 20 * minutes);
 afterAll(async () => {
-  await copy?.sh('docker compose --profile demo down -v --timeout 5');
+  await copy?.sh('docker rm -f video-containers-receiver; true');
+  await copy?.sh('docker compose --profile demo --profile next down -v --timeout 5');
   rmSync(copy.folder, { recursive: true, force: true });
 }, 5 * minutes);
 
-const call = (path: string, init: RequestInit = {}) =>
-  fetch(`${origin}${path}`, {
-    ...init,
-    headers: {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      ...init.headers,
-    },
-  });
+const note = (text: string) => process.stderr.write(`${text}\n`);
+const admin = (command: string) => copy.sh(`docker compose run --rm -T admin ${command}`);
+const pidOf = (name: string) =>
+  copy.sh(`docker inspect -f '{{.State.Pid}}' $(docker compose ps -q ${name} | head -n 1)`);
 
-const create = () =>
-  call('/v1/videos/generations', {
-    method: 'POST',
-    body: JSON.stringify({ model: 'studio-2.0', prompt: 'A paper boat' }),
-  });
-
-async function untilReady(): Promise<void> {
-  const isReady = () =>
-    fetch(`${origin}/readyz`).then(
-      (reply) => reply.ok,
-      () => false,
-    );
-  await until('the service is ready', isReady, 3 * minutes);
+function setInEnv(...lines: readonly string[]): void {
+  const file = join(copy.folder, '.env');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}${lines.join('\n')}\n`);
 }
 
-/** Creates a task, waits for its end and returns the video. */
-async function film(): Promise<Buffer> {
-  const { id } = (await (await create()).json()) as { id: string };
-  let task = { status: '', video_url: '' };
-  await until(
-    `${id} ends`,
-    async () => {
-      const reply = await call(`/v1/videos/generations/${id}`, { headers: { prefer: 'wait=20' } });
-      task = (await reply.json()) as typeof task;
-      return ['succeeded', 'failed'].includes(task.status);
-    },
-    3 * minutes,
-  );
-  expect(task.status).toBe('succeeded');
-  return Buffer.from(await (await fetch(task.video_url)).arrayBuffer());
+async function agrees(): Promise<void> {
+  await caller.allEnded();
+  expect(await admin('audit')).not.toMatch(/difference found/);
 }
 
-/** Reads the account at 20 calls a second during `work`, and returns the count of each status. */
-async function underLoad(work: () => Promise<unknown>): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  const calls: Promise<void>[] = [];
-  const count = (status: string) => {
-    counts[status] = (counts[status] ?? 0) + 1;
-  };
-  const timer = setInterval(() => {
-    const answered = call('/v1/account').then(
-      ({ status }) => count(String(status)),
-      () => count('none'),
-    );
-    calls.push(answered);
-  }, 50);
-  await work().finally(() => clearInterval(timer));
-  await Promise.all(calls);
-  return counts;
-}
-
-test('the first film is stored, and the samples open in a browser of this machine', async () => {
-  expect((await film()).subarray(4, 8).toString()).toBe('ftyp');
-  const { samples } = (await (await call('/playground.json')).json()) as {
+test('the first film is stored, arrives whole over TLS, and samples open in a browser of this machine', async () => {
+  const { video_url } = await caller.film();
+  const film = Buffer.from(await (await fetch(video_url)).arrayBuffer());
+  await copy.sh('docker compose cp proxy:/data/caddy/pki/authorities/local/root.crt root.crt');
+  const overTls = video_url.replace('http://127.0.0.1:8080', 'https://localhost:8443');
+  await copy.sh(`curl -sf --cacert root.crt -o film.mp4 ${overTls}`);
+  expect(readFileSync(join(copy.folder, 'film.mp4')).equals(film)).toBe(true);
+  const probed = await copy.sh(`"${ffmpeg}" -i film.mp4 -f null - 2>&1`);
+  expect(probed).toMatch(/Video: h264.* 1280x720/);
+  const { samples } = (await (await caller.call('/playground.json')).json()) as {
     samples: { url: string }[];
   };
   expect(samples.length).toBeGreaterThan(2);
@@ -115,55 +89,251 @@ test('processes of ours are no root, write only to volumes, and neither proxy no
   }
 });
 
-test('a change of .env takes never both APIs', async () => {
-  const file = join(copy.folder, '.env');
-  writeFileSync(file, `${readFileSync(file, 'utf8')}WORKERS=3\nLOG_LEVEL=debug\n`);
-  const counts = await underLoad(() =>
-    copy.sh(
-      blockWith(
-        'docker compose up -d --no-deps --wait worker\ndocker compose up -d --no-deps --wait api\ndocker compose up -d --no-deps --wait api-2\n',
-      ),
-    ),
+test('no process of ours can gain rights, has a secret of another, or is published beyond this machine', async () => {
+  for (const name of ['api', 'worker', 'studio', 'backup', 'temporal', 'postgres', 'proxy']) {
+    const status = await copy.sh(`docker compose exec -T ${name} cat /proc/1/status`);
+    expect([name, status]).toEqual([name, expect.stringMatching(/^NoNewPrivs:\t1$/m)]);
+    expect([name, status]).toEqual([name, expect.stringMatching(/^Seccomp:\t2$/m)]);
+    if (!['postgres', 'proxy'].includes(name)) expect(status).toMatch(/^CapBnd:\t0+$/m);
+  }
+  const secrets = async (name: string) =>
+    [...(await copy.sh(`docker compose exec -T ${name} env`)).matchAll(/^(\w+)=.+$/gm)]
+      .flatMap(([line, variable = '']) => (/:\/\/\w+:\w+@|PASSWORD|KEY/.test(line) ? variable : []))
+      .sort();
+  expect(await secrets('api')).toEqual(['DATABASE_URL']);
+  expect(await secrets('worker')).toEqual(['DATABASE_URL', 'STUDIO_API_KEY']);
+  expect(await secrets('studio')).toEqual(['STUDIO_API_KEY']);
+  expect(await secrets('proxy')).toEqual([]);
+  const ports = await copy.sh(
+    "docker ps --filter label=com.docker.compose.project=video-containers-test --format '{{.Ports}}'",
   );
+  expect(ports.match(/[\d.:[\]]+(?=:\d+->)/g)?.filter((host) => host !== '127.0.0.1')).toEqual([]);
+});
+
+test('a change of .env under load gives no 5xx, and calls of a customer are answered at the new address', async () => {
+  setInEnv(
+    'WORKERS=3',
+    'STUDIO_ADMIN_KEY=administrator',
+    'CATALOGUE_FILE=/catalogue/catalogue.yaml',
+  );
+  setInEnv('DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:8090,receiver:9000');
+  cpSync(join(copy.folder, 'catalogue.yaml'), join(copy.folder, 'catalogue/catalogue.yaml'));
+  await copy.sh('chmod -R go+rX catalogue');
+  const counts = await caller.underLoad(() => copy.sh(blockWith(applySettings)));
+  note(`change of .env: ${JSON.stringify(counts)}`);
   expect(Object.keys(counts)).toEqual(['200']);
   const workers = await copy.sh('docker compose ps -q worker');
   expect(workers.trim().split('\n')).toHaveLength(3);
+  await copy.sh('docker compose --profile demo up -d --no-deps --wait studio');
 });
 
-test('a signal reaches every process, and does not cost the restart after a crash', async () => {
+test('a callback arrives, a film is enhanced, and an uploaded picture is an input', async () => {
+  const program =
+    "require('http').createServer((q,s)=>{q.pipe(process.stdout);console.log(q.headers['webhook-id']);s.end()}).listen(9000)";
+  await copy.sh(
+    `docker run -d --name video-containers-receiver --network video-containers-test_generators --network-alias receiver --entrypoint node video-generation-service:local -e "${program}"`,
+  );
+  const called = await caller.film({ metadata: { callback_url: 'http://receiver:9000/' } });
+  await until('the callback arrives', async () =>
+    (await copy.sh('docker logs video-containers-receiver')).includes(called.id),
+  );
+  const metadata = { super_resolution_config: { resolution: '720p' } };
+  const { video_url } = await caller.film({ resolution: '480p', metadata });
+  await copy.sh(`curl -sf -o larger.mp4 ${video_url}`);
+  expect(await copy.sh(`"${ffmpeg}" -i larger.mp4 -f null - 2>&1`)).toMatch(/ 1280x720/);
+  const picture = readFileSync(resolve(__dirname, '../../studio/assets/placeholder.png'));
+  const reply = await caller.call('/v1/files?name=a.png', { method: 'POST', body: picture });
+  const { id } = (await reply.json()) as { id: string };
+  await caller.film({ images: [id] });
+});
+
+test('a signal reads a good catalogue in every process, and a faulty one changes nothing', async () => {
+  const file = join(copy.folder, 'catalogue/catalogue.yaml');
+  const good = readFileSync(file, 'utf8').replace(
+    '\n  studio-2.0-pro:\n',
+    '\n  studio-extra:\n    <<: *studio-2\n    modes: {}\n\n  studio-2.0-pro:\n',
+  );
+  const models = async () => {
+    const { data } = (await (await caller.call('/v1/models')).json()) as { data: { id: string }[] };
+    return data.map(({ id }) => id);
+  };
+  writeFileSync(file, good);
   await copy.sh(blockWith("sh -c 'kill -HUP 1'"));
   await until('the catalogue was read again', async () =>
-    (await copy.sh('docker compose logs --since=1m api api-2 worker')).includes('catalogue'),
+    (await models()).includes('studio-extra'),
   );
-  const pid = (name: string) =>
-    copy.sh(`docker inspect -f '{{.State.Pid}}' $(docker compose ps -q ${name} | head -n 1)`);
-  for (const name of ['api', 'worker']) {
-    const before = await pid(name);
-    const counts = await underLoad(async () => {
-      await copy.sh(`kill -9 ${before}`);
-      await until(`${name} runs again`, async () => !['0\n', before].includes(await pid(name)));
-    });
-    expect([name, Object.keys(counts)]).toEqual([name, ['200']]);
-  }
+  await caller.film({ model: 'studio-extra' });
+  writeFileSync(file, `${good}\nmodles: {}\n`);
+  const block = blockWith("sh -c 'kill -HUP 1'");
+  await until('the fault is in the log', async () => (await copy.sh(block)).includes('modles'));
+  expect(await models()).toContain('studio-extra');
+  writeFileSync(file, good);
+});
+
+test(
+  'each container comes back after kill -9 under load, and every task ends once',
+  async () => {
+    const others = ['temporal-ui', 'backup', 'studio', 'temporal'];
+    for (const name of ['api', 'api-2', 'worker', ...others, 'postgres', 'proxy']) {
+      const before = await pidOf(name);
+      const counts = await caller.underLoad(async () => {
+        await copy.sh(`kill -9 ${before}`);
+        await until(`${name} runs again`, async () => !['0\n', before].includes(await pidOf(name)));
+        await new Promise((done) => setTimeout(done, 3000));
+      });
+      note(`kill -9 of ${name}: ${JSON.stringify(counts)}`);
+      if (!['postgres', 'proxy'].includes(name)) {
+        expect([name, Object.keys(counts)]).toEqual([name, ['200']]);
+      }
+      await untilReady();
+    }
+    await agrees();
+  },
+  15 * minutes,
+);
+
+test('a worker that reaches its limit of memory is started again, and its tasks end', async () => {
+  const id = (await copy.sh('docker compose ps -q worker | head -n 1')).trim();
+  const restarts = () => copy.sh(`docker inspect -f '{{.RestartCount}}' ${id}`);
+  const before = await restarts();
+  // The kernel ends the worker before the process that fills the memory.
+  await copy.sh(
+    `for pid in $(docker top ${id} -eo pid | tail -n +2); do echo 1000 > /proc/$pid/oom_score_adj; done`,
+  );
+  const filler = 'const kept=[];for(;;)kept.push(Buffer.alloc(2**26,1))';
+  const filled = `docker exec ${id} node -e "${filler}" || true`;
+  const counts = await caller.underLoad(() => copy.sh(filled));
+  expect(Object.keys(counts)).toEqual(['200']);
+  await until('the worker was started again', async () => (await restarts()) !== before);
+  await agrees();
+});
+
+test('a deploy under load gives no 5xx and keeps the number of workers and the studio', async () => {
+  setInEnv('TAG=a0', 'COMMIT=a0');
+  const studio = await pidOf('studio');
+  const started = Date.now();
+  const counts = await caller.underLoad(() =>
+    copy.sh(blockWith('docker compose build migrate       ')),
+  );
+  note(`deploy in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`);
+  expect(Object.keys(counts)).toEqual(['200']);
+  const images = await copy.sh("docker compose ps --format '{{.Image}}' api api-2 worker");
+  expect(images.trim().split('\n')).toEqual(Array(5).fill('video-generation-service:a0'));
+  expect(await pidOf('studio')).toBe(studio);
+});
+
+test(
+  'a deploy with worker versions keeps each task of a minute on its build',
+  async () => {
+    await copy.sh('docker tag video-generation-service:a0 video-generation-service:a1');
+    setInEnv('TAG=a1', 'WORKER_BUILD_ID=a1');
+    await copy.sh(blockWith(applySettings));
+    const block = blockWith('up -d --no-deps --wait worker-next');
+    const [, current = ''] =
+      /(docker compose run[^\n]*temporal-cli[\s\S]*? -y)\n/.exec(block) ?? [];
+    await copy.sh(current.replace('b2', 'a1'));
+    await caller.film();
+    const script = (body: object) =>
+      fetch('http://127.0.0.1:8090/admin/script', {
+        method: 'POST',
+        headers: { authorization: 'Bearer administrator' },
+        body: JSON.stringify(body),
+      });
+    expect((await script({ run_s: 60 })).status).toBe(200);
+    const open = await Promise.all(
+      [1, 2, 3].map(async () => (await (await caller.create()).json()) as { id: string }),
+    );
+    await new Promise((done) => setTimeout(done, 5000));
+    await script({});
+    setInEnv('NEXT_TAG=b2', 'COMMIT=b2');
+    const [first = '', second = ''] = block.split(/^# Once a1 is drained.*$/m);
+    const counts = await caller.underLoad(() => copy.sh(first));
+    note(`new workers beside the old ones: ${JSON.stringify(counts)}`);
+    expect(Object.keys(counts)).toEqual(['200']);
+    const buildOf = (id: string) =>
+      copy.sh(`docker compose run --rm -T temporal-cli workflow describe -w ${id} -o json`);
+    const { id } = await caller.film();
+    expect(await buildOf(id)).toMatch(/b2/);
+    for (const task of open) {
+      await caller.ended(task.id);
+      expect(await buildOf(task.id)).not.toMatch(/b2/);
+    }
+    await caller.allEnded();
+    setInEnv('TAG=b2', 'WORKER_BUILD_ID=b2');
+    const later = await caller.underLoad(() => copy.sh(second));
+    expect(Object.keys(later)).toEqual(['200']);
+    await caller.film();
+    await agrees();
+  },
+  15 * minutes,
+);
+
+test('the studio got each job once, and down and up keep what was stored', async () => {
+  const accepted = await fetch('http://127.0.0.1:8090/admin/accepted', {
+    headers: { authorization: 'Bearer administrator' },
+  });
+  const { items } = (await accepted.json()) as {
+    items: { kind: string; client_request_id: string }[];
+  };
+  const jobs = items.map(({ kind, client_request_id }) => `${kind} ${client_request_id}`);
+  expect(jobs.length).toBeGreaterThan(10);
+  expect(new Set(jobs).size).toBe(jobs.length);
+  const { video_url } = await caller.film();
+  const film = async () => Buffer.from(await (await fetch(video_url)).arrayBuffer());
+  const before = await film();
+  await copy.sh('docker compose --profile demo down');
+  await copy.sh('docker compose --profile demo up -d', 5 * minutes);
   await untilReady();
-  await film();
+  expect((await film()).equals(before)).toBe(true);
+  await agrees();
 });
 
 test('a dump is made after the migration, and a restore keeps who may connect', async () => {
   const rights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
   const before = await copy.sh(rights);
-  await film();
+  const { id } = await caller.film();
   await copy.sh('docker compose exec -T backup /bin/sh /backup.sh once');
-  await copy.sh(
-    'docker compose exec -T backup sh -c "cat $(ls -t /backups/*.dump | head -n 1)" > video.dump'.replaceAll(
-      '$(',
-      '\\$(',
-    ),
+  execFileSync(
+    'bash',
+    [
+      '-c',
+      "docker compose exec -T backup sh -c 'cat $(ls -t /backups/*.dump | head -n 1)' > video.dump",
+    ],
+    {
+      cwd: copy.folder,
+      env: { ...process.env, COMPOSE_PROJECT_NAME: 'video-containers-test' },
+    },
   );
   const block = blockWith('pg_restore -U video', { 'video-2026-01-31.dump': 'video.dump' });
-  const said = await copy.sh(block.replaceAll('run --rm admin', 'run --rm -T admin'), 15 * minutes);
-  expect(said).not.toMatch(/difference found/);
+  expect(await copy.sh(block, 15 * minutes)).not.toMatch(/difference found/);
   expect(await copy.sh(rights)).toBe(before);
   await untilReady();
-  await film();
+  await caller.ended(id);
+  // The new Temporal does not know the build.
+  setInEnv('WORKER_BUILD_ID=');
+  await copy.sh(blockWith(applySettings));
+  await caller.film();
+  await agrees();
 });
+
+test(
+  'the service of the page starts with real generators, and answers over TLS on public ports',
+  async () => {
+    await copy.sh('docker compose --profile demo --profile next down -v --timeout 5');
+    await copy.sh('mv .env .env.before; rm -r catalogue');
+    const write = blockWith('COMPOSE_FILE=docker-compose.yml:deploy/compose/public.yaml');
+    await copy.sh(write.replaceAll('video.example.com', 'localhost'));
+    const block = blockWith('curl -s https://video.example.com/readyz');
+    const said = await copy.sh(
+      block.replace(
+        'curl -s https://video.example.com',
+        'curl -sk --retry 60 --retry-delay 1 --retry-all-errors --fail https://localhost',
+      ),
+      10 * minutes,
+    );
+    expect(said).toMatch(/^apiKey +\S+/m);
+    const workers = await copy.sh('docker compose ps -q worker');
+    expect(workers.trim().split('\n')).toHaveLength(4);
+  },
+  15 * minutes,
+);

@@ -40,8 +40,16 @@ export function copyOfProject(): Copy {
 export function blockWith(text: string, replaced: Readonly<Record<string, string>> = {}): string {
   const found = blocksOf(page).filter((one) => one.language === 'sh' && one.text.includes(text));
   if (found.length !== 1) throw new Error(`${found.length} blocks of the page contain "${text}".`);
-  return Object.entries(replaced).reduce((all, [from, to]) => {
-    if (!all.includes(from)) throw new Error(`The block does not contain "${from}".`);
-    return all.replace(from, to);
-  }, found[0]?.text ?? '');
+  return Object.entries(replaced).reduce(
+    (all, [from, to]) => {
+      if (!all.includes(from)) throw new Error(`The block does not contain "${from}".`);
+      return all.replace(from, to);
+    },
+    withoutTerminal(found[0]?.text ?? ''),
+  );
+}
+
+/** A test has no terminal to give to a container. */
+function withoutTerminal(block: string): string {
+  return block.replaceAll('docker compose run --rm ', 'docker compose run --rm -T ');
 }
