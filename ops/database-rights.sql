@@ -6,5 +6,5 @@ alter database video owner to video_owner;
 alter schema public owner to video_owner;
 revoke create on schema public from public;
 revoke all on database video from public;
-grant connect on database video to video_api, video_worker, video_operator;
+grant connect on database video to video_api, video_worker, video_operator, video_backup;
 revoke all on database temporal, temporal_visibility from public;

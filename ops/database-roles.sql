@@ -6,6 +6,7 @@
 \getenv api_password DATABASE_API_PASSWORD
 \getenv worker_password DATABASE_WORKER_PASSWORD
 \getenv operator_password DATABASE_OPERATOR_PASSWORD
+\getenv backup_password DATABASE_BACKUP_PASSWORD
 \getenv temporal_password TEMPORAL_DATABASE_PASSWORD
 
 -- It migrates.
@@ -14,6 +15,9 @@ create role video_api login password :'api_password';
 create role video_worker login password :'worker_password';
 -- The admin commands.
 create role video_operator login password :'operator_password';
+-- The dumps. It reads everything, as a dump must, and writes nothing.
+create role video_backup login password :'backup_password';
+grant pg_read_all_data to video_backup;
 create role temporal login password :'temporal_password';
 
 create database temporal owner temporal;

@@ -214,7 +214,8 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
   const ending = `_${Date.now()}`;
   const own = (name: string) => `${name}${ending}`;
   const names =
-    /\b(video_owner|video_api|video_worker|video_operator|temporal_visibility|temporal|video)\b/g;
+    /\b(video_owner|video_api|video_worker|video_operator|video_backup|temporal_visibility|temporal|video)\b/g;
+  const ofService = ['video_owner', 'video_api', 'video_worker', 'video_operator', 'video_backup'];
   const statementsOf = (file: string) =>
     readFileSync(join(__dirname, '../../ops', file), 'utf8')
       .replace(/^(\\|--).*$/gm, '')
@@ -249,7 +250,7 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
     for (const name of ['video', 'temporal', 'temporal_visibility']) {
       await database.db.raw('drop database if exists ?? with (force)', [own(name)]);
     }
-    for (const role of ['video_owner', 'video_api', 'video_worker', 'video_operator', 'temporal']) {
+    for (const role of [...ofService, 'temporal']) {
       await database.db.raw('drop role if exists ??', [own(role)]);
     }
   });
@@ -276,10 +277,31 @@ describe('ops/database-roles.sql and ops/database-rights.sql', () => {
     );
   });
 
+  // A dump locks every table and reads it, and reads the sequences.
+  test('lets the role of the dumps read every table, and write none', async () => {
+    const relations = `select relname, relkind from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'S')`;
+    const { rows } = await ask('video_owner', 'video', relations);
+    const tables = rows.filter(({ relkind }) => relkind === 'r').map(({ relname }) => relname);
+    expect(tables).toEqual(expect.arrayContaining(['api_keys', 'webhook_secrets', 'transfers']));
+    for (const { relname } of rows) await ask('video_backup', 'video', `table "${relname}"`);
+    for (const table of tables) {
+      await ask(
+        'video_backup',
+        'video',
+        `begin; lock table "${table}" in access share mode; commit`,
+      );
+      await expect(ask('video_backup', 'video', `delete from "${table}"`)).rejects.toThrow(
+        'denied',
+      );
+    }
+    await expect(ask('video_backup', 'video', 'create table a (b int)')).rejects.toThrow('denied');
+  });
+
   test('lets Temporal create its tables, which no role of the service can read', async () => {
     for (const name of ['temporal', 'temporal_visibility']) {
       await ask('temporal', name, 'create table if not exists executions (id text)');
-      for (const role of ['video_owner', 'video_api', 'video_worker', 'video_operator']) {
+      for (const role of ofService) {
         await expect(ask(role, name, 'select * from executions')).rejects.toThrow(
           'permission denied for database',
         );

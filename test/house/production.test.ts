@@ -66,6 +66,7 @@ const ofCompose = [
   'DATABASE_API_URL',
   'DATABASE_WORKER_URL',
   'DATABASE_OPERATOR_PASSWORD',
+  'DATABASE_BACKUP_PASSWORD',
   'TEMPORAL_DATABASE_PASSWORD',
   'DATABASE_OWNER_URL',
   'DATABASE_OPERATOR_URL',
@@ -87,11 +88,12 @@ const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)
 );
 
 const person = {
-  POSTGRES_PASSWORD: 'abcdefghijkl',
+  POSTGRES_PASSWORD: 'superuser-password',
   DATABASE_OWNER_PASSWORD: 'owner-password',
   DATABASE_API_PASSWORD: 'api-password',
   DATABASE_WORKER_PASSWORD: 'worker-password',
   DATABASE_OPERATOR_PASSWORD: 'operator-password',
+  DATABASE_BACKUP_PASSWORD: 'backup-password',
   TEMPORAL_DATABASE_PASSWORD: 'temporal-password',
   STUDIO_API_KEY: 'studio-key',
   ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
@@ -496,6 +498,8 @@ describe('docker-compose.yml', () => {
     expect(['api', 'worker', 'worker-next'].map(knows)).toEqual([[ofApi], [ofWorker], [ofWorker]]);
     expect(knows('migrate')).toEqual([owner]);
     expect(knows('admin')).toEqual([person.DATABASE_OPERATOR_PASSWORD]);
+    expect(knows('backup')).toEqual([person.DATABASE_BACKUP_PASSWORD]);
+    expect(environmentOf('backup').PGUSER).toBe('video_backup');
     expect(knows('temporal')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
     expect(knows('temporal-schema')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
     expect(knows('studio')).toEqual([]);
