@@ -1,5 +1,5 @@
 // Handles jobs that a provider no longer lists. A job that is absent for three rounds is read
-// individually. A job that stays unknown is logged and loses its slot; later its task ends. But if
+// individually. A job that is unknown then too is missing: it is logged and loses its slot; later its task ends. But if
 // a provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md,
 // 36).
 
@@ -100,7 +100,7 @@ interface MissingOutcome {
 
 /**
  * Evaluates a round. Reads each job individually that was absent often enough, and stores which
- * jobs are missing, gone or back. `asked` contains the polled jobs, and `listed` contains the
+ * jobs are missing or back. `asked` contains the polled jobs, and `listed` contains the
  * upstream ids that the provider listed.
  */
 export async function checkMissing(
@@ -131,18 +131,16 @@ export async function checkMissing(
     missingSeconds !== null && (listed.has(upstreamId) || readings.has(upstreamId));
   const back = asked.filter(isBack);
   const steps = stepsOf(deps, channel, absences.knowsOthers, unknown);
-  await storeMissing(deps.db, { missing: unknown, gone: steps.gone, back });
-  for (const { taskId } of back.filter(({ isGone }) => isGone)) {
-    deps.events.jobGone(channel.id, taskId, 'back');
-  }
-  for (const { taskId } of steps.gone) deps.events.jobGone(channel.id, taskId, 'noticed');
+  await storeMissing(deps.db, { missing: steps.missing, back });
+  for (const { taskId } of back) deps.events.jobGone(channel.id, taskId, 'back');
+  for (const { taskId } of steps.missing) deps.events.jobGone(channel.id, taskId, 'noticed');
   for (const { taskId } of steps.end) deps.events.jobGone(channel.id, taskId, 'ended');
   return { readings, ended: steps.end.map((job) => ({ job, report: goneReport(job, channel) })) };
 }
 
 /**
  * `unknown` contains the jobs for which the provider has just answered 404. Returns which of these
- * jobs to report as gone, and which of their tasks end now.
+ * jobs are missing from now on, and which of their tasks end now.
  */
 function stepsOf(
   { jobGoneAfterSeconds }: MissingDeps,
@@ -152,7 +150,7 @@ function stepsOf(
 ) {
   const rules = { listLagMs, endAfterSeconds: jobGoneAfterSeconds, knowsOthers };
   return {
-    gone: unknown.filter((job) => nextStepOf(job, rules) === 'report as gone'),
+    missing: unknown.filter((job) => nextStepOf(job, rules) === 'store as missing'),
     end: unknown.filter((job) => nextStepOf(job, rules) === 'end the task'),
   };
 }

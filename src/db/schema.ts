@@ -189,9 +189,8 @@ create table jobs (
   report         json,
   -- The last time at which the activity was notified of the end.
   notified_at    timestamptz,
-  -- The provider has not known the job since \`missing_since\`. Since \`gone_at\` it holds no slot.
+  -- Since this time the provider has not known the job, and the job holds no slot.
   missing_since  timestamptz,
-  gone_at        timestamptz,
   -- Set after the end of the task. 'wanted': the job must be cancelled. 'given up': no cancel
   -- succeeded.
   cancel         text check (cancel in ('wanted', 'given up')),

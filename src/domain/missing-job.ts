@@ -1,17 +1,16 @@
-// Rules for a job that is missing from its provider's list. Such a job is read individually. If
-// that read also finds nothing, the list may lag, a key or an address may be wrong, or the job is
-// gone.
+// Rules for a job that is absent from its provider's list and unknown when it is read individually.
+// Either the list lags, or a key or an address is wrong, or the provider has lost the job.
 
-interface MissingJob {
-  /** Seconds since the provider first answered 404 for the job; null if it never did. */
+interface UnknownJob {
+  /** Seconds since the channel accepted the job. */
+  readonly ageSeconds: number;
+  /** Seconds since the provider has not known the job; null if the job is not missing yet. */
   readonly missingSeconds: number | null;
-  /** True if the job was already reported as gone and no longer has a slot. */
-  readonly isGone: boolean;
 }
 
-interface GoneRules {
+interface MissingRules {
   readonly listLagMs: number;
-  /** The task of a gone job ends this many seconds after the first 404 for the job. */
+  /** The task of a missing job ends after this many seconds. */
   readonly endAfterSeconds: number;
   /**
    * True if the provider still lists another job of this channel. If the provider lists no other
@@ -21,10 +20,11 @@ interface GoneRules {
 }
 
 export function nextStepOf(
-  { missingSeconds, isGone }: MissingJob,
-  { listLagMs, endAfterSeconds, knowsOthers }: GoneRules,
-): 'wait' | 'report as gone' | 'end the task' {
-  if (missingSeconds === null || missingSeconds * 1000 < listLagMs) return 'wait';
-  if (!isGone) return 'report as gone';
+  { ageSeconds, missingSeconds }: UnknownJob,
+  { listLagMs, endAfterSeconds, knowsOthers }: MissingRules,
+): 'wait' | 'store as missing' | 'end the task' {
+  if (missingSeconds === null) {
+    return ageSeconds * 1000 < listLagMs ? 'wait' : 'store as missing';
+  }
   return knowsOthers && missingSeconds >= endAfterSeconds ? 'end the task' : 'wait';
 }

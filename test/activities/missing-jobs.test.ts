@@ -118,7 +118,7 @@ test('a job that its provider knows again gets its slot back', async () => {
     ark.jobs.push(gone.job);
     await noticed(gone, 'back');
   });
-  expect((await findJob(database.db, gone.input))?.goneAt).toBeNull();
+  expect((await findJob(database.db, gone.input))?.missingSince).toBeNull();
   expect(await slotFor(await upstream.input())).toBe('full');
 });
 

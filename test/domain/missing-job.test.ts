@@ -5,16 +5,15 @@ import { nextStepOf } from '../../src/domain/missing-job';
 const rules = { listLagMs: 60_000, endAfterSeconds: 3_600, knowsOthers: true };
 
 test.each([
-  ['is not missing', null, false, true, 'wait'],
-  ['is missing for less than the lag of the list', 59, false, true, 'wait'],
-  ['is missing for longer than the lag of the list', 61, false, true, 'report as gone'],
-  ['was reported as gone less than an hour ago', 3_599, true, true, 'wait'],
-  ['was reported as gone and is missing for an hour', 3_600, true, true, 'end the task'],
-  ['was reported as gone by a provider that knows none of our jobs', 90_000, true, false, 'wait'],
-  ['is missing at a provider that knows none of our jobs', 61, false, false, 'report as gone'],
+  ['is younger than the lag of the list', 59, null, true, 'wait'],
+  ['is older than the lag of the list', 61, null, true, 'store as missing'],
+  ['is unknown to a provider that knows none of our jobs', 61, null, false, 'store as missing'],
+  ['is missing for less than an hour', 9_999, 3_599, true, 'wait'],
+  ['is missing for an hour', 9_999, 3_600, true, 'end the task'],
+  ['is missing at a provider that knows none of our jobs', 90_000, 90_000, false, 'wait'],
 ] as const)(
   'the expected next step is chosen for a job that %s',
-  (_, missingSeconds, isGone, knowsOthers, step) => {
-    expect(nextStepOf({ missingSeconds, isGone }, { ...rules, knowsOthers })).toBe(step);
+  (_, ageSeconds, missingSeconds, knowsOthers, step) => {
+    expect(nextStepOf({ ageSeconds, missingSeconds }, { ...rules, knowsOthers })).toBe(step);
   },
 );

@@ -140,10 +140,10 @@ function shownTask(row: TaskRow) {
 const sentenceOf = ({ code, message }: TaskError) => `${code}: ${message}`;
 
 /** A remark on a job that needs the operator's attention; null for every other job. */
-function findingOf({ goneAt, cancel, state }: Job): string | null {
+function findingOf({ missingSince, cancel, state }: Job): string | null {
   if (cancel === 'given up') return 'cancel given up: it goes on at our cost';
   if (cancel === 'wanted') return 'is to be cancelled';
-  return goneAt && state === 'open' ? 'its provider does not know it' : null;
+  return missingSince && state === 'open' ? 'its provider does not know it' : null;
 }
 
 async function jobsOf(db: Knex, taskId: string) {

@@ -20,8 +20,8 @@ export interface Job {
   /** Time since `sentAt`, by the clock of the database; 0 if `sentAt` is null. */
   readonly sentAgoMs: number;
   readonly report: JobReport | null;
-  /** Since this time the job counts as gone and holds no slot; null if the job is not gone. */
-  readonly goneAt: Date | null;
+  /** Since this time the provider has not known the job; null if the job is not missing. */
+  readonly missingSince: Date | null;
   /**
    * "wanted": the task has ended, so the job must be cancelled. "given up": no cancel succeeded.
    */
@@ -38,7 +38,7 @@ export function wasSent(job: Job | null): job is SentJob {
 export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
   upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report,
-  gone_at as "goneAt", cancel,
+  missing_since as "missingSince", cancel,
   coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
 
 export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
@@ -144,16 +144,13 @@ export interface OpenJob {
    * Time since the provider's first answer that the job is unknown; null if the job is not missing.
    */
   readonly missingSeconds: number | null;
-  /** True if the job counts as gone and holds no slot any more. */
-  readonly isGone: boolean;
 }
 
 export async function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
   const { rows } = await db.raw<{ rows: OpenJob[] }>(
     `select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
             extract(epoch from now() - opened_at)::int as "ageSeconds",
-            extract(epoch from now() - missing_since)::float8 as "missingSeconds",
-            gone_at is not null as "isGone"
+            extract(epoch from now() - missing_since)::float8 as "missingSeconds"
        from jobs
       where channel = ? and state = 'open' and upstream_id is not null`,
     [channel],

@@ -15,7 +15,7 @@ const passedOver = `interval '1 minute'`;
 const turnsMax = 500;
 
 const keepsSlot = `
-  (state in ('sending', 'open') and gone_at is null
+  (state in ('sending', 'open') and missing_since is null
    or state = 'waiting' and turn_at > now() - ${reserved})`;
 
 /** The slots of the channel that other jobs use or have reserved. */
