@@ -4,7 +4,6 @@
 // src/domain.
 
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -22,7 +21,6 @@ import type { TaskInput } from '../src/domain/task-transactions';
 import { announce } from './children';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject, notStored } from './endings';
-import { refusedFailure } from './messages';
 import {
   cancelPolicy,
   jobPolicy,
@@ -67,26 +65,16 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
  */
 async function admit(task: TaskState): Promise<boolean> {
   const opened = await openTask(task.opening());
-  if (opened.outcome === 'refused') {
-    task.refused(opened.refusal);
-    return false;
-  }
-  const known = opened.outcome === 'exists' ? opened.object : undefined;
-  task.admitted(known && isFinal(known.status) ? known : undefined);
+  const known = opened.outcome === 'opened' ? undefined : opened.object;
+  const refusal = opened.outcome === 'refused' ? opened.refusal : undefined;
+  task.admitted(known && isFinal(known.status) ? known : undefined, refusal);
   return !isFinal(task.object().status);
 }
 
-/**
- * Ends a workflow whose task was not opened. If openTask refused the task, openTask has also
- * deleted its row. The workflow then fails, so that the id can be used again (docs/decisions.md,
- * 2). If the task had already ended, its callback may not have been started, so this function
- * starts the callback.
- */
+/** Ends a workflow whose task has ended without being opened, perhaps before the workflow began. */
 async function leave(task: TaskState): Promise<TaskObject> {
-  await condition(allHandlersFinished);
-  const { refusal } = task;
-  if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
   await announce(task);
+  await condition(allHandlersFinished);
   return task.object();
 }
 

@@ -19,16 +19,6 @@ export const taskQuery = 'task';
 export const jobSignal = 'job';
 export const turnSignal = 'turn';
 export const refusedFailure = 'Refused';
-export const anotherCreateFailure = 'AnotherCreate';
-
-/**
- * The id of the `accept` update for a task that was stored at this time. A later create may use the
- * id of a refused task again. Because of the time in the update's id, the workflow of the refused
- * task does not answer the later create.
- */
-export function acceptUpdateId(createdAtMs: number): string {
-  return `${acceptUpdate}:${createdAtMs}`;
-}
 
 /** The answer of the `accept` update. */
 export interface Accepted {

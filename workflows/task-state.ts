@@ -5,7 +5,6 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import {
   ApplicationFailure,
-  currentUpdateInfo,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -25,15 +24,7 @@ import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
 import { detailsOf, messageFor } from './details';
 import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
 import type { Accepted, ToldTask } from './messages';
-import {
-  acceptUpdate,
-  acceptUpdateId,
-  anotherCreateFailure,
-  jobSignal,
-  refusedFailure,
-  taskQuery,
-  turnSignal,
-} from './messages';
+import { acceptUpdate, jobSignal, refusedFailure, taskQuery, turnSignal } from './messages';
 import * as attributes from './search-attributes';
 import { TaskJobs } from './task-jobs';
 
@@ -48,8 +39,6 @@ export class TaskState {
   readonly deadlineAtMs: number;
   readonly hasCallback: boolean;
   readonly jobs = new TaskJobs();
-  /** The reason why openTask refused the task. openTask then also deletes the row of the task. */
-  refusal: Refusal | undefined;
   /** Our links to the results, once all results are stored. */
   stored: KeptResults | undefined;
 
@@ -66,6 +55,8 @@ export class TaskState {
     isStoring: false,
   };
   private final: TaskObject | undefined;
+  /** The reason why openTask refused the task. The task has then ended as failed. */
+  private refusal: Refusal | undefined;
   private unwritten: SearchAttributePair[] = [];
   private isStoring = false;
 
@@ -117,16 +108,12 @@ export class TaskState {
    * The row of the task is no longer pending. If the task has ended already, `final` is its object.
    * The waiting create is then answered.
    */
-  admitted(final?: TaskObject): void {
+  admitted(final?: TaskObject, refusal?: Refusal): void {
     this.facts = { ...this.facts, isOpened: true };
     this.final = final;
-    this.decide();
-    this.describe();
-  }
-
-  refused(refusal: Refusal): void {
     this.refusal = refusal;
     this.decide();
+    this.describe();
   }
 
   submitting(kind: JobKind): void {
@@ -196,19 +183,7 @@ export class TaskState {
     setHandler(defineQuery<ToldTask>(taskQuery), () => this.told());
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
-    setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer(), {
-      validator: () => this.checkAccept(),
-    });
-  }
-
-  /**
-   * Refuses the update of another create. A later create may have used the same task id, and this
-   * workflow must not open the task of that create.
-   */
-  private checkAccept(): void {
-    if (currentUpdateInfo()?.id === acceptUpdateId(this.createdAtMs)) return;
-    const message = 'This workflow belongs to another create.';
-    throw ApplicationFailure.nonRetryable(message, anotherCreateFailure);
+    setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
   }
 
   /** Answers the create when the task is opened or refused, even if the task is being cancelled. */

@@ -6,9 +6,9 @@ import {
   claimStarts,
   failPending,
   listExpiredPending,
-  withdrawUnanswered,
+  listUnanswered,
 } from '../../src/db/pending-tasks';
-import { expiredMessage, stoppedMessage } from '../../src/domain/task';
+import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import type { ActivityEvents } from '../events';
 import type { StartDelivery } from './lost-callbacks';
@@ -31,7 +31,7 @@ const unansweredSeconds = 60;
 // are busy.
 const forgottenSeconds = 60;
 const leaseSeconds = 60;
-const expiredMax = 500;
+const endedMax = 500;
 const startsMax = 500;
 const perAccountMax = 100;
 // After this many failed starts Temporal is probably unavailable. The other tasks are claimed again
@@ -39,11 +39,11 @@ const perAccountMax = 100;
 const failuresMax = 3;
 
 export async function settlePending(deps: PendingDeps): Promise<void> {
-  const { db, events } = deps;
-  for (const id of await withdrawUnanswered(db, unansweredSeconds)) {
-    events.finding('withdrawn', id, 'no caller was given this pending task');
+  const { db } = deps;
+  for (const id of await listUnanswered(db, unansweredSeconds, endedMax)) {
+    await end(deps, id, withdrawnMessage, 'withdrawn');
   }
-  for (const { id, expiresAfterSeconds } of await listExpiredPending(db, expiredMax)) {
+  for (const { id, expiresAfterSeconds } of await listExpiredPending(db, endedMax)) {
     await end(deps, id, expiredMessage(expiresAfterSeconds));
   }
   await startForgotten(deps);
@@ -72,10 +72,16 @@ export async function startForgotten(
   }
 }
 
-async function end(deps: PendingDeps, taskId: string, message: string): Promise<void> {
-  const ended = await failPending(deps.db, taskId, message);
+async function end(
+  deps: PendingDeps,
+  taskId: string,
+  message: string,
+  finding: 'closed' | 'withdrawn' = 'closed',
+): Promise<void> {
+  const which = finding === 'withdrawn' ? 'unanswered' : 'any';
+  const ended = await failPending(deps.db, taskId, message, which);
   if (!ended) return;
-  deps.events.finding('closed', taskId, message);
+  deps.events.finding(finding, taskId, message);
   // If the delivery cannot be started now, lost-callbacks.ts starts it later.
   if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);
 }

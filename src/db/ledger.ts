@@ -19,37 +19,37 @@ import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepare } from './prepared-statement';
-import { epochMs, findStored } from './tasks';
+import { findStored } from './tasks';
 
 /**
  * Opens a pending task: one statement changes its status, writes its hold and changes the balance.
- * If the task cannot be opened and no caller has its id yet, its row is deleted, so that a refused
- * create leaves nothing behind. If a caller has the id, the task ends as failed.
+ * A task that cannot be opened ends as failed and costs nothing.
  */
 export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
   const { input, object } = open;
-  const { taskId, plan, createdAtMs } = input;
+  const { taskId, plan } = input;
   const price = priceOf(input);
-  const [opened] = await openPending(db, {
-    taskId,
-    createdAtMs,
-    ...price,
-    status: object.status,
-    object: JSON.stringify(object),
-    holdId: holdId(taskId),
-  });
-  if (opened?.isOpened) return { outcome: 'opened' };
-  if (opened && !opened.isRefused) {
-    const message = opened.inTime
-      ? (await refusalOf(db, price)).message
-      : expiredMessage(plan.expiresAfterSeconds);
-    await failPending(db, taskId, message);
+  for (;;) {
+    const [pending] = await openPending(db, {
+      taskId,
+      ...price,
+      status: object.status,
+      object: JSON.stringify(object),
+      holdId: holdId(taskId),
+    });
+    if (pending?.isOpened) return { outcome: 'opened' };
+    if (!pending) break;
+    if (!pending.inTime) {
+      await failPending(db, taskId, expiredMessage(plan.expiresAfterSeconds));
+      continue;
+    }
+    // Without a refusal, the account was changed in the meantime, and the task may be opened now.
+    const refusal = await refusalOf(db, price);
+    const ended = refusal && (await failPending(db, taskId, refusal.message));
+    if (ended) return { outcome: 'refused', refusal, object: ended.object };
   }
   const known = await findStored(db, taskId);
-  if (known?.createdAtMs !== createdAtMs) {
-    return { outcome: 'refused', refusal: await refusalOf(db, price) };
-  }
-  assert(known.accountId === input.accountId, `${taskId} is a task of this account`);
+  assert(known?.accountId === input.accountId, `${taskId} is a task of this account`);
   return { outcome: 'exists', object: known.object };
 }
 
@@ -57,11 +57,9 @@ const openPending = prepare<Opening>(
   'open_task',
   `
  with task as materialized (
-   select id, account_id, answered, deadline_at > now() as in_time
+   select id, account_id, deadline_at > now() as in_time
      from tasks
     where id = :taskId and start_at is not null
-      -- The id of a refused or withdrawn task may belong to a later task by now.
-      and ${epochMs('created_at')} = cast(:createdAtMs as float8)
       for update
  ), paid as (
    update balances
@@ -87,19 +85,12 @@ const openPending = prepare<Opening>(
           cast(:amount as bigint), paid.available, paid.held, opened.id, opened.key_id,
           opened.created_at
      from paid, opened
- ), refused as (
-   delete from tasks using task
-    where tasks.id = task.id and not task.answered and not exists (select 1 from paid)
-   returning tasks.id
  )
- select exists (select 1 from opened) as "isOpened",
-        exists (select 1 from refused) as "isRefused", in_time as "inTime"
-   from task`,
+ select exists (select 1 from opened) as "isOpened", in_time as "inTime" from task`,
 );
 
 interface Opening {
   readonly isOpened: boolean;
-  readonly isRefused: boolean;
   readonly inTime: boolean;
 }
 

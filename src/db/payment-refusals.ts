@@ -13,13 +13,12 @@ export const accountDisabled: Refusal = {
 
 /**
  * The reason why a task could not be opened: a disabled account, another currency, or too little
- * money. If none of these reasons applies, the task was withdrawn before the workflow could open
- * it.
+ * money. Null if none of these reasons applies any more.
  */
 export async function refusalOf(
   db: Knex,
   asked: AskedAmount & { readonly accountId: string },
-): Promise<Refusal> {
+): Promise<Refusal | null> {
   const { rows } = await db.raw<{
     rows: { available: number; currency: string; disabled: boolean }[];
   }>(
@@ -30,15 +29,9 @@ export async function refusalOf(
   );
   const { available = 0, currency = asked.currency, disabled = false } = rows[0] ?? {};
   if (disabled) return accountDisabled;
-  if (currency === asked.currency && available >= asked.amount) return withdrawn;
+  if (currency === asked.currency && available >= asked.amount) return null;
   return insufficientBalance(asked, { currency, availableMicros: available, pendingMicros: 0 });
 }
-
-const withdrawn: Refusal = {
-  code: 'unavailable',
-  param: '',
-  message: 'The task was withdrawn, because no caller had its id. Nothing is charged.',
-};
 
 /**
  * The refusal for too little money or another currency. It is used both when a task is stored and

@@ -4,6 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
+import { assert } from '../domain/assert';
 import { createStartTurns, type StartTurns } from '../domain/start-turns';
 import { failedObject } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
@@ -19,13 +20,13 @@ import {
 /**
  * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
  * If `startInSeconds` is given, the starter may start the task after this time. Returns the task,
- * even if the task is no longer pending; null if the task was deleted.
+ * even if the task is no longer pending.
  */
 export async function markAnswered(
   db: Knex,
   taskId: string,
   startInSeconds: number | null,
-): Promise<StoredTask | null> {
+): Promise<StoredTask> {
   const { rows } = await db.raw<{ rows: ReadTask[] }>(
     `update tasks
         set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
@@ -35,32 +36,36 @@ export async function markAnswered(
      returning ${storedColumns}`,
     [startInSeconds, taskId, startInSeconds],
   );
-  return rows[0] ? shownTask(rows[0]) : findTask(db, taskId);
+  const stored = rows[0] ? shownTask(rows[0]) : await findTask(db, taskId);
+  assert(stored, `${taskId} has a row`);
+  return stored;
 }
 
-/**
- * Deletes pending tasks that are older than `olderThanSeconds` and whose id no caller has. Returns
- * the ids of the deleted tasks.
- */
-export async function withdrawUnanswered(
+/** The pending tasks that are older than `olderThanSeconds` and whose id no caller has. */
+export async function listUnanswered(
   db: Knex,
   olderThanSeconds: number,
+  limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `delete from tasks
+    `select id from tasks
       where start_at is not null and not answered
         and created_at < now() - make_interval(secs => ?)
-     returning id`,
-    [olderThanSeconds],
+      order by created_at limit ?`,
+    [olderThanSeconds, limit],
   );
   return rows.map(({ id }) => id);
 }
 
-/** Ends a pending task as failed. No money moves. Returns null if the task is not pending. */
+/**
+ * Ends a pending task as failed. No money moves. Returns null if the task is not pending, or if
+ * only an unanswered task is to be ended and a caller has got the id of the task by now.
+ */
 export async function failPending(
   db: Knex,
   taskId: string,
   message: string,
+  which: 'any' | 'unanswered' = 'any',
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows: found } = await db.raw<{ rows: { object: TaskObject; nowSeconds: number }[] }>(
     `select object, floor(extract(epoch from now()))::int as "nowSeconds"
@@ -72,9 +77,9 @@ export async function failPending(
   const { rows: ended } = await db.raw<{ rows: { hasCallback: boolean }[] }>(
     `update tasks
         set status = 'failed', object = ?, start_at = null, finished_at = now()
-      where id = ? and start_at is not null
+      where id = ? and start_at is not null and (not answered or ? = 'any')
      returning callback_url is not null as "hasCallback"`,
-    [JSON.stringify(object), taskId],
+    [JSON.stringify(object), taskId, which],
   );
   return ended[0] ? { object, hasCallback: ended[0].hasCallback } : null;
 }

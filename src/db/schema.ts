@@ -89,8 +89,7 @@ create table tasks (
   -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
   -- the available balance.
   hold_micros  bigint not null default 0 check (hold_micros >= 0),
-  -- True if a caller may know the id. A task that cannot be opened then ends as failed; without a
-  -- caller its row is deleted.
+  -- True if a caller may know the id. A pending task without a caller is withdrawn after a minute.
   answered     boolean not null default false,
   -- While the task is pending: the earliest time to start its workflow. Null once the task is not
   -- pending.

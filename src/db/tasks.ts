@@ -51,11 +51,7 @@ export const storedColumns = `
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
-/**
- * SQL for a time in milliseconds, with fractions. Every statement that reads or compares
- * `createdAtMs` uses this expression. The id of a deleted task can be used again; then only the
- * exact creation time tells the two tasks apart.
- */
+/** SQL for a time in milliseconds, with fractions. */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
 /** Reads only the columns that a poll needs, because polls are the most frequent query. */
@@ -111,10 +107,9 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
  */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
-    rows: { object: TaskObject; accountId: string; finished: boolean; createdAtMs: number }[];
+    rows: { object: TaskObject; accountId: string; finished: boolean }[];
   }>(
-    `select object, account_id as "accountId", finished_at is not null as finished,
-            ${epochMs('created_at')} as "createdAtMs"
+    `select object, account_id as "accountId", finished_at is not null as finished
        from tasks where id = ?`,
     [taskId],
   );

@@ -51,11 +51,8 @@ export type OpenedTask =
    * (cancelled, expired, too little money). This call moved no money.
    */
   | { readonly outcome: 'exists'; readonly object: TaskObject }
-  /**
-   * The task has no row any more. Either the amount could not be held and no caller had the id, so
-   * the transaction deleted the row. Or the reconciler has withdrawn the task.
-   */
-  | { readonly outcome: 'refused'; readonly refusal: Refusal };
+  /** The amount could not be held. This call has ended the task as failed; `object` says so. */
+  | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly object: TaskObject };
 
 /**
  * The input of the transaction that stores the final task object and settles the money. A failed

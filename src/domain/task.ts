@@ -215,6 +215,8 @@ const statusMessages = {
 /** The message of a task whose job waits, because all its channels are full. */
 export const waitingMessage = 'The task waits for a free slot.';
 export const cancelledMessage = 'The task was cancelled by the caller.';
+export const withdrawnMessage =
+  'The task was withdrawn, because no caller was given its id. Nothing is charged.';
 export const stoppedMessage = 'The task was stopped by the service.';
 
 /** The error message of a task that passed its deadline. */

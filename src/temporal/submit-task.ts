@@ -11,13 +11,7 @@ import {
 } from '@temporalio/client';
 import type { generateVideo } from '../../workflows/generate-video';
 import type { Accepted } from '../../workflows/messages';
-import {
-  acceptUpdate,
-  acceptUpdateId,
-  anotherCreateFailure,
-  refusedFailure,
-  workflowNames,
-} from '../../workflows/messages';
+import { acceptUpdate, refusedFailure, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';
 import type { Refusal } from '../contract/error';
 import type { CreatedTask } from '../contract/task';
@@ -26,8 +20,6 @@ import type { TaskInput } from '../domain/task-transactions';
 export type Submission =
   | { readonly outcome: 'accepted'; readonly task: CreatedTask }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
-  /** The workflow of an earlier create with the same id is still ending. */
-  | { readonly outcome: 'busy' }
   /**
    * Temporal did not answer within the accept timeout, or the call failed. The workflow may have
    * been started.
@@ -59,7 +51,8 @@ export async function submitTask(
           startOptions(taskQueue, input),
         ),
         args: [],
-        updateId: acceptUpdateId(input.createdAtMs),
+        // Every start of a task sends the same update, so all of them get the same answer.
+        updateId: acceptUpdate,
       }),
     );
     return { outcome: 'accepted', task };
@@ -68,7 +61,6 @@ export async function submitTask(
     if (failure?.type === refusedFailure) {
       return { outcome: 'refused', refusal: failure.details?.[0] as Refusal };
     }
-    if (failure?.type === anotherCreateFailure) return { outcome: 'busy' };
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { outcome: 'ended' };
     return { outcome: 'unanswered', error };
   }
@@ -98,8 +90,8 @@ function startOptions(taskQueue: string, input: TaskInput) {
     args: [input] as [TaskInput],
     // Several processes may start the same pending task.
     workflowIdConflictPolicy: 'USE_EXISTING',
-    // The workflow of a refused task ends as failed, and its id may be used again.
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    // A task has one workflow, however it ended.
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
     staticSummary: summaryOf(plan),
     memo: { accountId, traceId, model: plan.model },
     typedSearchAttributes: attributesAtStart({ accountId, plan }),

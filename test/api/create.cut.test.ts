@@ -1,7 +1,7 @@
 // Cuts the database connection while a create stores its task. The API then cannot know whether the
 // task was stored.
 
-import { withdrawUnanswered } from '../../src/db/pending-tasks';
+import { failPending, listUnanswered } from '../../src/db/pending-tasks';
 import { create, startCutApi, type TestApi } from '../support/api';
 import type { Cutter } from '../support/cutter';
 
@@ -22,7 +22,7 @@ const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) 
 /** The first statement looks up the Idempotency-Key, and the second statement stores the task. */
 const storing = 2;
 
-test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and a task whose call is not repeated is deleted', async () => {
+test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and a task whose call is not repeated is withdrawn', async () => {
   const before = api.temporal.submitted.length;
   cutter.cutAt(storing, 'after');
   const { status, json, headers } = await api.create({}, key('not-repeated'));
@@ -34,8 +34,11 @@ test('if the database connection is cut after a task was stored, the create is a
   expect(await storedIds()).toContain(id);
   expect((await api.call('GET', `${create}/${id}`)).json.status).toBe('pending');
   expect(api.temporal.submitted).toHaveLength(before);
-  expect(await withdrawUnanswered(api.db, -1)).toEqual([id]);
-  expect((await api.call('GET', `${create}/${id}`)).status).toBe(404);
+  expect(await listUnanswered(api.db, -1, 9)).toEqual([id]);
+  await failPending(api.db, id ?? '', 'withdrawn', 'unanswered');
+  expect((await api.call('GET', `${create}/${id}`)).json.status).toBe('failed');
+  const late = await api.create({}, key('not-repeated'));
+  expect([late.status, late.json.id, late.json.status]).toEqual([200, id, 'failed']);
 });
 
 test('if the database connection is cut after a task was stored, a repeated call returns the same task', async () => {
@@ -45,7 +48,7 @@ test('if the database connection is cut after a task was stored, a repeated call
   const second = await api.create({}, key('repeated'));
   expect([second.status, second.json.status]).toEqual([200, 'pending']);
   expect(first.headers.get('location')).toBe(second.headers.get('location'));
-  expect(await withdrawUnanswered(api.db, -1)).toEqual([]);
+  expect(await listUnanswered(api.db, -1, 9)).toEqual([]);
 });
 
 test('if the database connection is cut before a task is stored, nothing is stored, and a repeated call creates the task', async () => {

@@ -193,7 +193,7 @@ describe('Idempotency-Key', () => {
     expect(api.temporal.submitted).toHaveLength(before + 1);
   });
 
-  test('if a repeated call has already received the task id and the balance is too low, the task fails, and no call gets a 402', async () => {
+  test('if the balance is too low when the task is opened, the waiting call gets a 402, and the task of a call that repeated it has failed', async () => {
     const { accountId, apiKey } = await api.anAccount(6_000_000);
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
@@ -208,7 +208,7 @@ describe('Idempotency-Key', () => {
     expect((await post()).json.status).toBe('pending');
     await api.db('balances').where({ account_id: accountId }).update({ available: 0 });
     open();
-    expect((await first).json.status).toBe('failed');
+    expect((await first).status).toBe(402);
     expect((await post()).json.status).toBe('failed');
   });
 
@@ -368,7 +368,7 @@ describe('the money of a create', () => {
     expect(json.error.message).toContain('1.000000');
   });
 
-  test('a create that its workflow refuses stores nothing, and its Idempotency-Key can be used again', async () => {
+  test('a create that its workflow refuses stays as a failed task without a charge, and its Idempotency-Key answers this task', async () => {
     const { accountId, apiKey } = await api.anAccount(6_000_000);
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
@@ -385,9 +385,15 @@ describe('the money of a create', () => {
     await available(0);
     open();
     expect((await first).status).toBe(402);
-    expect(await api.db('tasks').where({ account_id: accountId })).toEqual([]);
+    const stored = () => api.db('tasks').where({ account_id: accountId }).select('id', 'status');
+    const [task] = await stored();
+    expect(task).toMatchObject({ status: 'failed' });
     await available(6_000_000);
-    expect((await post()).json.status).toBe('submitted');
+    const { status, json, headers: replayed } = await post();
+    expect([status, json.id, json.status]).toEqual([200, task?.id, 'failed']);
+    expect(replayed.get('idempotent-replayed')).toBe('true');
+    expect(await stored()).toHaveLength(1);
+    expect(await api.db('transfers').where({ account_id: accountId, kind: 'hold' })).toEqual([]);
   });
 
   test('a repeated create is not a 402, although the balance is too low for a second task', async () => {

@@ -2,6 +2,7 @@
 // x-stainless-retry-count of the OpenAI clients, and x-should-retry in the answers.
 
 import { request } from 'node:http';
+import { failPending } from '../../src/db/pending-tasks';
 import { create, startApi, startCutApi, type TestApi, textBody } from '../support/api';
 import { call } from '../support/service';
 import { until } from '../support/until';
@@ -55,6 +56,17 @@ describe('a create that says it is a repeat', () => {
     const body = { prompt: 'never arrived' };
     expect((await api.create(body, attempt(1))).status).toBe(200);
     expect(await tasksWith(body.prompt)).toHaveLength(1);
+  });
+
+  test('creates a task if the first attempt was refused or withdrawn', async () => {
+    api.temporal.answer = 'unanswered';
+    const body = { prompt: 'never opened' };
+    const first = await api.create(body, attempt(0));
+    api.temporal.answer = 'accept';
+    expect(await failPending(api.db, first.json.id, 'no money')).not.toBeNull();
+    const second = await api.create(body, attempt(1));
+    expect([second.status, second.json.status]).toEqual([200, 'submitted']);
+    expect(second.json.id).not.toBe(first.json.id);
   });
 
   test.each([

@@ -68,11 +68,12 @@ describe('openTask', () => {
     expect(await funds(accountId)).toEqual([10_000_000 - hold, hold, 1]);
   });
 
-  test('refuses a task without enough money, deletes its row, and names the hold and the available amount', async () => {
+  test('refuses a task without enough money, ends it as failed and uncharged, and names the hold and the available amount', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
-    expect(await openNew(test_.db, opening(input))).toEqual({
+    expect(await openNew(test_.db, opening(input))).toMatchObject({
       outcome: 'refused',
+      object: { status: 'failed', error: { code: 'task_error' } },
       refusal: {
         code: 'insufficient_balance',
         param: '',
@@ -80,20 +81,21 @@ describe('openTask', () => {
       },
     });
     expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
-    expect(await findTask(test_.db, input.taskId)).toBeNull();
+    expect(await findTask(test_.db, input.taskId)).toMatchObject({ status: 'failed' });
   });
 
-  test('ends a task without enough money as failed and uncharged if the caller already has the task id', async () => {
+  test('does not open a refused task later, although the account has money by then', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
-    await storePending(test_.db, input, { answered: true });
-    const opened = await openTask(test_.db, opening(input));
-    expect(opened).toMatchObject({
+    const opened = await openNew(test_.db, opening(input));
+    expect(opened.outcome).toBe('refused');
+    const credit = { accountId, amountMicros: hold, reference: 'later', reason: 'test' };
+    await creditAccount(test_.db, credit);
+    expect(await openTask(test_.db, opening(input))).toMatchObject({
       outcome: 'exists',
-      object: { status: 'failed', error: { code: 'task_error' } },
+      object: { status: 'failed' },
     });
-    expect(await openTask(test_.db, opening(input))).toEqual(opened);
-    expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);
+    expect(await funds(accountId)).toEqual([hold - 1 + hold, 0, 0]);
   });
 
   test('does not open a task whose deadline has passed, and the task ends as expired', async () => {
@@ -105,28 +107,6 @@ describe('openTask', () => {
       object: { status: 'failed', error: { message: expect.stringContaining('expired after') } },
     });
     expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
-  });
-
-  test('does not open a task that was withdrawn', async () => {
-    const accountId = await anAccount(10_000_000);
-    const opened = await openTask(test_.db, opening(aTaskInput({ accountId })));
-    expect(opened).toMatchObject({ outcome: 'refused', refusal: { code: 'unavailable' } });
-    expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
-  });
-
-  test('opens no task for the workflow of an earlier create with the same id', async () => {
-    const accountId = await anAccount(20_000_000);
-    const earlier = aTaskInput({ accountId, plan: anEnhancedPlan(), createdAtMs: Date.now() - 1 });
-    const { taskId } = earlier;
-    const later = aTaskInput({ accountId, taskId });
-    await storePending(test_.db, later);
-    const refused = { outcome: 'refused', refusal: { code: 'unavailable' } };
-    expect(await openTask(test_.db, opening(earlier))).toMatchObject(refused);
-    expect(await findTask(test_.db, taskId)).toMatchObject({ status: 'pending' });
-    expect(await funds(accountId)).toEqual([20_000_000, 0, 0]);
-    expect(await openTask(test_.db, opening(later))).toEqual({ outcome: 'opened' });
-    expect(await openTask(test_.db, opening(earlier))).toMatchObject(refused);
-    expect(await funds(accountId)).toEqual([20_000_000 - hold, hold, 1]);
   });
 
   test('opens no task of a disabled account', async () => {

@@ -5,9 +5,9 @@ import { acceptTask } from '../../src/db/accept-task';
 import {
   claimStarts,
   failPending,
+  listUnanswered,
   markAnswered,
   releaseStart,
-  withdrawUnanswered,
 } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import { createStartTurns } from '../../src/domain/start-turns';
@@ -164,10 +164,14 @@ test('a task is withdrawn only if no caller has received its id', async () => {
   const [mine, theirs] = [aTaskId(), aTaskId()];
   await storePending(database.db, anOpening(account, mine, 1).input, { answered: true });
   await storePending(database.db, anOpening(account, theirs, 1).input);
-  expect(await withdrawUnanswered(database.db, 60)).toEqual([]);
-  expect(await withdrawUnanswered(database.db, -1)).toContain(theirs);
-  expect(await findTask(database.db, mine)).not.toBeNull();
-  expect(await markAnswered(database.db, theirs, 0)).toBeNull();
+  const fail = (id: string) => failPending(database.db, id, 'withdrawn', 'unanswered');
+  expect(await listUnanswered(database.db, 60, 99)).toEqual([]);
+  const found = await listUnanswered(database.db, -1, 99);
+  expect([found.includes(theirs), found.includes(mine)]).toEqual([true, false]);
+  expect(await fail(mine)).toBeNull();
+  expect(await findTask(database.db, mine)).toMatchObject({ status: 'pending' });
+  expect(await fail(theirs)).toMatchObject({ object: { status: 'failed' } });
+  expect(await markAnswered(database.db, theirs, 0)).toMatchObject({ status: 'failed' });
 });
 
 test('repeated calls of `markAnswered` write the row of a pending task only once', async () => {

@@ -92,8 +92,12 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async refused(world, start) {
     const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
-    world.script.open = () => ({ outcome: 'refused', refusal });
-    await (await start()).result().catch(() => undefined);
+    world.script.open = ({ input }) => ({
+      outcome: 'refused',
+      refusal,
+      object: aFailedObject(input.taskId),
+    });
+    await (await start(withCallback)).result();
   },
   async 'ended while it was pending'(world, start) {
     world.script.open = ({ input }) => ({ outcome: 'exists', object: aFailedObject(input.taskId) });

@@ -25,7 +25,7 @@ import type {
   TaskInput,
 } from '../../src/domain/task-transactions';
 import type { Accepted, ToldTask } from '../../workflows/messages';
-import { acceptUpdate, acceptUpdateId, jobSignal, workflowNames } from '../../workflows/messages';
+import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
 import { until } from './until';
@@ -188,7 +188,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
     typedSearchAttributes: attributesAtStart(input),
   });
   const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, {
-    updateId: acceptUpdateId(createdAtMs),
+    updateId: acceptUpdate,
   });
   accepted.catch(() => undefined); // Only some tests await this promise.
   return {

@@ -55,15 +55,17 @@ describe('admission', () => {
       await task.result();
     }));
 
-  test('a refused task fails its update and its workflow, and no job is submitted', () =>
+  test('a refused task fails its update, its workflow returns the failed task, and no job is submitted', () =>
     run(async (world) => {
       const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
-      world.script.open = () => ({ outcome: 'refused', refusal });
-      const task = await world.start(aTaskInput());
+      const input = aTaskInput();
+      const object = aFailedObject(input.taskId);
+      world.script.open = () => ({ outcome: 'refused', refusal, object });
+      const task = await world.start(input);
       await expect(task.accepted).rejects.toMatchObject({
         cause: { type: 'Refused', details: [refusal] },
       });
-      await expect(task.result()).rejects.toThrow();
+      expect(await task.result()).toEqual(object);
       expect(world.submitted).toEqual([]);
     }));
 

@@ -4,7 +4,7 @@
 
 import { type Acceptance, acceptTask } from '../../db/accept-task';
 import { isOutcomeUnknown, isRetryable } from '../../db/database';
-import { accountDisabled, insufficientBalance, refusalOf } from '../../db/payment-refusals';
+import { accountDisabled, insufficientBalance } from '../../db/payment-refusals';
 import { markAnswered } from '../../db/pending-tasks';
 import type { StoredTask } from '../../db/tasks';
 import { budgetExceeded } from '../../domain/budget';
@@ -30,7 +30,7 @@ export type Accept = (ctx: KeyedCall, task: NewTask) => Promise<CreateOutcome>;
 
 export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Accept {
   const { observer } = deps;
-  const accept: Accept = async (ctx, task) => {
+  return async (ctx, task) => {
     let result: Awaited<ReturnType<typeof store>>;
     try {
       result = await atOnce(task.accountId, () => store(deps, ctx, task));
@@ -47,11 +47,8 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
     }
     slot?.leave();
     if (stored.outcome !== 'known') return notStored(task, stored);
-    // `replay.of` returns null if the first call with this key was refused in the meantime and the
-    // row of the task was deleted. In this case, this call is a new create.
-    return (await replay.of(stored.task, task.requestHash)) ?? accept(ctx, task);
+    return replay.of(stored.task, task.requestHash);
   };
-  return accept;
 }
 
 async function store({ db, settings, starter }: ApiDeps, ctx: KeyedCall, task: NewTask) {
@@ -124,7 +121,7 @@ async function answerPending(
 ): Promise<CreateOutcome> {
   const { db, starter, observer } = deps;
   const { taskId } = input;
-  let row: StoredTask | null;
+  let row: StoredTask;
   try {
     row = await markAnswered(db, taskId, null);
   } catch (error) {
@@ -134,13 +131,12 @@ async function answerPending(
     // If the statement succeeded and only its answer was lost, the starter will start the task.
     return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
   }
-  if (slot && row) {
+  if (slot) {
     void starter.start(input, slot);
   } else {
-    slot?.leave();
     starter.wake();
   }
-  return answerRow(deps, input, row);
+  return storedOutcome('created', row);
 }
 
 async function startAndWait(
@@ -154,26 +150,13 @@ async function startAndWait(
   if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
   if (submission.outcome === 'refused') return new Refused(submission.refusal);
   try {
-    // Temporal neither accepted nor refused the task, so the row tells whether the task exists. The
+    // Temporal neither accepted nor refused the task, so the row tells the state of the task. The
     // caller now gets the id of the task, so the reconciler must not withdraw the task any more.
     const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
-    return await answerRow(deps, input, row);
+    return storedOutcome('created', row);
   } catch (error) {
     if (!isRetryable(error)) throw error;
     deps.observer.failed(error, ctx.state.requestId);
     return maybeStarted(input.taskId);
   }
-}
-
-/**
- * Answers from the row. A missing row means that the workflow refused the task, or that the
- * reconciler withdrew it because this call took longer than a minute.
- */
-async function answerRow(
-  { db }: ApiDeps,
-  { accountId, plan }: TaskInput,
-  row: StoredTask | null,
-): Promise<CreateOutcome> {
-  if (row) return storedOutcome('created', row);
-  return new Refused(await refusalOf(db, { accountId, ...askedFor(plan) }));
 }

@@ -14,7 +14,7 @@ export interface Replay {
   /** The reply to a repeated create; null if there is no task with this id. */
   find(taskId: string, parsed: ParsedRequest): Promise<CreateOutcome | null>;
   /** Like `find`, but for a row that was found when this call tried to store its task. */
-  of(row: StoredTask, requestHash: string): Promise<CreateOutcome | null>;
+  of(row: StoredTask, requestHash: string): Promise<CreateOutcome>;
 }
 
 export function createReplay({ db }: ApiDeps): Replay {
@@ -30,10 +30,8 @@ export function createReplay({ db }: ApiDeps): Replay {
     async of(row, requestHash) {
       if (row.requestHash !== requestHash) return new Refused(keyReused);
       if (row.status !== 'pending') return storedOutcome('replayed', row);
-      // This caller now gets the task's id, so the row must not be deleted any more. If the
-      // workflow refuses the task later, the task ends as failed instead.
-      const current = await markAnswered(db, row.id, null);
-      return current && storedOutcome('replayed', current);
+      // This caller now gets the task's id, so the task must not be withdrawn any more.
+      return storedOutcome('replayed', await markAnswered(db, row.id, null));
     },
   };
   return replay;

@@ -96,9 +96,7 @@ async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Pro
   try {
     const { outcome } = await temporal.submit(input);
     slot.release(outcome !== 'unanswered');
-    if (outcome === 'unanswered' || outcome === 'busy') {
-      await releaseStart(db, taskId, startAgainSeconds);
-    }
+    if (outcome === 'unanswered') await releaseStart(db, taskId, startAgainSeconds);
     // The workflow has ended, but the row is still pending. This happens if the database of the
     // service or of Temporal was restored from a backup. An ended workflow cannot open the task, so
     // the task fails.
