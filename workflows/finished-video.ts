@@ -3,6 +3,7 @@
 // length. Ratio, seed and tokens come from the generator.
 
 import type { JobReport } from '../src/domain/job';
+import { meteredTokens } from '../src/domain/meter';
 import { nearestRatio, outputSize } from '../src/domain/output-size';
 import type { Plan } from '../src/domain/plan-types';
 import type { KeptResults, ResultSource } from '../src/domain/results';
@@ -35,10 +36,11 @@ export function resultSources(
 
 export function finishedVideo(
   plan: Plan,
-  base: JobReport['result'] | undefined,
+  generation: JobReport | undefined,
   enhanced: JobReport['result'] | undefined,
   stored: KeptResults | undefined,
 ): FinishedVideo {
+  const base = generation?.result;
   const last = enhanced ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);
   const size = stored?.size ?? outputSize(plan);
@@ -55,9 +57,20 @@ export function finishedVideo(
     },
     durationSeconds: seconds,
     outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
-    completionTokens: base?.completionTokens ?? null,
+    completionTokens: tokensOf(plan, generation),
     seed: base?.seed ?? null,
   };
+}
+
+/** The tokens by the meter of the channel that made the video; null if they were not reported. */
+function tokensOf({ channels }: Plan, generation: JobReport | undefined): number | null {
+  const result = generation?.result;
+  const meter = channels.find(({ channel }) => channel === generation?.channel)?.meter;
+  if (!meter) return result?.completionTokens ?? null;
+  return meteredTokens(meter, {
+    outSeconds: lengthOf(result),
+    inSeconds: result?.inputSeconds ?? null,
+  });
 }
 
 // This limit is far longer than any generated video. A reported length that is zero, negative or

@@ -161,7 +161,8 @@ export class TaskState {
   }
 
   finishedVideo(): FinishedVideo {
-    const { generation, enhancement } = this.results();
+    const { enhancement } = this.results();
+    const generation = this.jobs.finalReport('generation');
     return finishedVideo(this.plan, generation, enhancement, this.stored);
   }
 

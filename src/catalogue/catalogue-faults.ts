@@ -3,7 +3,7 @@
 // single field.
 
 import { protocolNamed } from '../../activities/upstream/protocols';
-import type { Ratio } from '../contract/vocabulary';
+import type { Ratio, Resolution } from '../contract/vocabulary';
 import { type Durations, makesLength } from '../domain/catalogue';
 import type { JobKind } from '../domain/job';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
@@ -44,6 +44,9 @@ export function crossFaults(file: CatalogueFile): string[] {
     const at = (...path: PropertyKey[]) => ['models', id, ...path];
     for (const [index, choice] of entry.channels.entries()) {
       checkChannel(at('channels', index, 'channel'), choice.channel, 'generation');
+      for (const tier of unmeteredTiers(entry, choice)) {
+        say(at('channels', index, 'meter'), `has no figure for ${tier}`);
+      }
     }
     for (const [mode, selected] of Object.entries(entry.modes)) {
       if (!Object.hasOwn(file.models, selected))
@@ -121,6 +124,16 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   if (entry.draft && !entry.resolutions.includes('480p')) {
     say(['draft'], 'a draft is 480p, which is not among the resolutions');
   }
+}
+
+/** The tiers of the model for which a meter of a channel has no figure. */
+function unmeteredTiers(
+  { resolutions }: ModelEntry,
+  { meter }: ModelEntry['channels'][number],
+): readonly Resolution[] {
+  if (meter === 'reported') return [];
+  const tokens = 'perJob' in meter ? meter.perJob : meter.perSecond;
+  return resolutions.filter((tier) => tokens[tier] === undefined);
 }
 
 /** The ratios of the model without a size. `adaptive` needs any size, because it bounds the hold. */

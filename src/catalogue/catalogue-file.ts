@@ -118,6 +118,10 @@ function modelOf(id: string, entry: ModelEntry, file: CatalogueFile): Model {
     id,
     pixels: Object.fromEntries(pixels) as Model['pixels'],
     durations: lengthsOf(entry.durations)!,
+    channels: entry.channels.map(({ meter, ...choice }) => ({
+      ...choice,
+      ...(meter === 'reported' ? {} : { meter }),
+    })),
     prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
       ...(resolutions ? { resolutions } : {}),
       ...(inputVideo === undefined ? {} : { inputVideo }),

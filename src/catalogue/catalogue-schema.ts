@@ -96,8 +96,20 @@ const durations = z.strictObject({
   auto: flag.default(false),
 });
 
+const tokensByTier = z.partialRecord(oneOf(resolutions), whole(1, 100_000_000));
+const meter = z.union(
+  [
+    z.literal('reported'),
+    z.strictObject({ perSecond: tokensByTier, inputSeconds: flag.default(false) }),
+    z.strictObject({ perJob: tokensByTier }),
+  ],
+  { error: 'must be reported, or have the tokens of each tier in perSecond or perJob' },
+);
+
 const model = z.strictObject({
-  channels: some(z.strictObject({ channel: name, upstreamModel: name })),
+  channels: some(
+    z.strictObject({ channel: name, upstreamModel: name, meter: meter.default('reported') }),
+  ),
   modes: z.record(name, name).default({}),
   impliedMode: name.nullable().default(null),
   resolutions: some(oneOf(resolutions)),

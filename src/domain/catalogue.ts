@@ -101,10 +101,20 @@ interface DraftMode {
   readonly lastFrame?: boolean;
 }
 
+/** The tokens of a second or of a job, by tier. */
+export type TokensByTier = Readonly<Partial<Record<Resolution, number>>>;
+
+/** The meter of a model at a channel. Without one, the provider reports the tokens itself. */
+export type Meter =
+  | { readonly perSecond: TokensByTier; readonly inputSeconds?: boolean }
+  | { readonly perJob: TokensByTier };
+
 /** A channel that serves a model, and the name of the model on that channel. */
 export interface ChannelChoice {
   readonly channel: string;
   readonly upstreamModel: string;
+  /** How the provider's facts become tokens; absent if it reports tokens. */
+  readonly meter?: Meter;
 }
 
 export interface Size {

@@ -25,6 +25,8 @@ export interface JobResult {
   /** Unix seconds after which the links have expired. */
   readonly expiresAt: number | null;
   readonly durationSeconds: number | null;
+  /** The length of the reference videos that the provider counted; absent if it reports none. */
+  readonly inputSeconds?: number | null;
   readonly resolution: string | null;
   readonly ratio: string | null;
   readonly seed: number | null;

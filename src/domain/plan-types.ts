@@ -40,7 +40,7 @@ export interface Plan {
   readonly expiresAfterSeconds: number;
   readonly returnsLastFrame: boolean;
   /** In order of preference. */
-  readonly channels: readonly ChannelChoice[];
+  readonly channels: readonly PlannedChoice[];
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
@@ -49,6 +49,16 @@ export interface Plan {
    * files.
    */
   readonly files?: Readonly<Record<string, string>>;
+}
+
+/** The meter of one task: its figures, and the longest lengths that count. */
+export type PlannedMeter =
+  | { readonly tokensPerSecond: number; readonly outMsMax: number; readonly inMsMax: number }
+  | { readonly tokensPerJob: number };
+
+/** A channel of a plan, with the meter's figures for this task. */
+export interface PlannedChoice extends Omit<ChannelChoice, 'meter'> {
+  readonly meter?: PlannedMeter;
 }
 
 export interface EnhancementPlan {

@@ -110,7 +110,6 @@ function fillIn(
     seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
     expiresAfterSeconds: metadata.execution_expires_after,
     returnsLastFrame: metadata.return_last_frame,
-    channels: model.channels,
     ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,
     ...holdFor({

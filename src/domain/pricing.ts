@@ -7,8 +7,9 @@ import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabula
 import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
+import { meteredTokensMax, plannedChoices } from './meter';
 import { formatMicros } from './money';
-import type { BillingLine, EnhancementPlan, Hold, Plan, PriceSnapshot } from './plan-types';
+import type { BillingLine, EnhancementPlan, Plan } from './plan-types';
 import { shortSides } from './resolution';
 
 export interface Priced {
@@ -35,10 +36,19 @@ const pixelsPerToken = 1024;
 // whichever is longer.
 const longestSeconds = ({ durations }: Model) => Math.max(contractSeconds.max, durations.max);
 
-export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
+type HeldTask = Pick<Plan, 'channels' | 'price' | 'hold'>;
+
+/** The hold is the highest that any channel of the model can cost. */
+export function holdFor(task: Priced): HeldTask {
   const outSeconds =
     task.durationSeconds === -1 ? longestSeconds(task.model) : task.durationSeconds;
-  const tokens = tokensToHold(task, outSeconds);
+  const { model, resolution, hasVideo, referenceMs } = task;
+  const lengths = { outMs: outSeconds * 1000, inMs: hasVideo ? Math.ceil(referenceMs) : 0 };
+  const channels = plannedChoices(model.channels, resolution, lengths);
+  const bounds = channels.map(({ meter }) =>
+    meter ? meteredTokensMax(meter) : tokensToHold(task, outSeconds),
+  );
+  const tokens = Math.max(...bounds);
   const microsPerMillionTokens = priceRow(task).microsPerMillionTokens;
   const enhancementMicrosPerMinute = enhancementPrice(task);
   const lines = [generationLine(tokens, microsPerMillionTokens)];
@@ -46,6 +56,7 @@ export function holdFor(task: Priced): { price: PriceSnapshot; hold: Hold } {
     lines.push(enhancementLine(longestMs(task, outSeconds), enhancementMicrosPerMinute));
   }
   return {
+    channels,
     price: { currency: task.currency, microsPerMillionTokens, enhancementMicrosPerMinute },
     hold: { tokens, lines, amountMicros: total(lines) },
   };

@@ -418,6 +418,24 @@ describe('an invalid catalogue', () => {
       'models."studio-1.0".afterRetirement: "move" needs replacedBy',
     ],
     [
+      'a meter that does not exist',
+      {
+        'models/studio-1.0/channels': [
+          { channel: 'studio', upstreamModel: 'studio-1.0', meter: { perFrame: 1 } },
+        ],
+      },
+      'models."studio-1.0".channels[0].meter: must be reported, or have the tokens',
+    ],
+    [
+      'a meter without a figure for a tier',
+      {
+        'models/studio-1.0/channels': [
+          { channel: 'studio', upstreamModel: 'studio-1.0', meter: { perJob: { '480p': 1000 } } },
+        ],
+      },
+      'models."studio-1.0".channels[0].meter: has no figure for 720p',
+    ],
+    [
       'a price for input video alone',
       { 'models/studio-2.0-fast/prices': [{ inputVideo: true, perMillionTokens: '22' }] },
       'models."studio-2.0-fast".prices: no row covers 480p without input video, with audio',

@@ -1,0 +1,59 @@
+// How the facts that a provider reports become tokens, the unit of all prices. Every amount here is
+// at most the amount for which the task was held, so no charge by these meters is above its hold.
+
+import type { Resolution } from '../contract/vocabulary';
+import type { ChannelChoice, Meter, TokensByTier } from './catalogue';
+import type { PlannedChoice, PlannedMeter } from './plan-types';
+
+interface Lengths {
+  readonly outMs: number;
+  /** An upper bound for the reference videos. */
+  readonly inMs: number;
+}
+
+/** The channels of a plan, each with the figures of its meter. */
+export function plannedChoices(
+  choices: readonly ChannelChoice[],
+  tier: Resolution,
+  lengths: Lengths,
+): readonly PlannedChoice[] {
+  return choices.map(({ meter, ...choice }) =>
+    meter ? { ...choice, meter: plannedMeter(meter, tier, lengths) } : choice,
+  );
+}
+
+function plannedMeter(meter: Meter, tier: Resolution, { outMs, inMs }: Lengths) {
+  if ('perJob' in meter) return { tokensPerJob: tokensOf(meter.perJob, tier) };
+  const inMsMax = meter.inputSeconds ? inMs : 0;
+  return { tokensPerSecond: tokensOf(meter.perSecond, tier), outMsMax: outMs, inMsMax };
+}
+
+/**
+ * The tokens of a finished job. A length that the provider did not report counts as held. A video
+ * that is longer than the caller asked for costs no more.
+ */
+export function meteredTokens(
+  meter: PlannedMeter,
+  { outSeconds, inSeconds }: { outSeconds: number | null; inSeconds: number | null },
+): number {
+  if ('tokensPerJob' in meter) return meter.tokensPerJob;
+  const { tokensPerSecond, outMsMax, inMsMax } = meter;
+  const ms = countedMs(outSeconds, outMsMax) + countedMs(inSeconds, inMsMax);
+  return Math.ceil((ms * tokensPerSecond) / 1000);
+}
+
+/** The tokens to hold: the most that the meter can count. */
+export function meteredTokensMax(meter: PlannedMeter): number {
+  return meteredTokens(meter, { outSeconds: null, inSeconds: null });
+}
+
+function countedMs(seconds: number | null, maxMs: number): number {
+  const isUsable = seconds !== null && seconds >= 0;
+  return isUsable ? Math.min(Math.ceil(seconds * 1000), maxMs) : maxMs;
+}
+
+function tokensOf(tokens: TokensByTier, tier: Resolution): number {
+  const found = tokens[tier];
+  if (found === undefined) throw new Error(`Assertion failed: the meter has a figure for ${tier}`);
+  return found;
+}
