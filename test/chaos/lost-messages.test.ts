@@ -125,7 +125,7 @@ test(
   'jobs with a turn are placed although the worker that gave the turns signalled none',
   async () => {
     await aQueue();
-    const killed = killAfter('worker-1', 'turns = turns + 1');
+    const killed = killAfter('worker-1', 'remembered as (');
     await restartWorker(withSlots(null));
     await killed();
     await world.stack.part('worker-1').start();
