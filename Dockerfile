@@ -51,7 +51,6 @@ ENV NODE_ENV=production \
   PORT=8080 \
   STUDIO_HOST=0.0.0.0 \
   STUDIO_PORT=8090 \
-  STUDIO_DATA_DIR=/data/studio \
   STORAGE_DIR=/data/files
 VOLUME /data
 USER node
@@ -59,6 +58,7 @@ USER node
 ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=8", "--max-semi-space-size=8", "dist/src/main.js"]
 
 FROM base AS studio
+ENV DATA_DIR=/data
 COPY --from=packages /app/studio_modules node_modules
 COPY --from=build /app/node_modules/@ffmpeg-installer node_modules/@ffmpeg-installer
 EXPOSE 8090

@@ -10,13 +10,7 @@ import { header, sendJson } from './http';
 import type { Face } from './protocol/face';
 import { ProtocolError } from './protocol-error';
 
-interface Keys {
-  apiKey: string;
-  /** If this key is not set, there is no admin endpoint. */
-  adminKey?: string | undefined;
-}
-
-export function createRouter(parts: StudioParts, keys: Keys, log: Log) {
+export function createRouter(parts: StudioParts, apiKey: string, log: Log) {
   const { store, files, samples, admin, faces } = parts;
 
   async function route(exchange: Exchange): Promise<void> {
@@ -25,8 +19,8 @@ export function createRouter(parts: StudioParts, keys: Keys, log: Log) {
     if (isRead && path === '/healthz') return sendJson(exchange, 200, { status: 'ok' });
     if (isRead && path.startsWith('/files/')) return files.serve(exchange);
     if (isRead && path.startsWith('/samples/')) return samples.serve(exchange);
-    if (path.startsWith('/admin/') && keys.adminKey !== undefined) {
-      requireKey(exchange, keys.adminKey);
+    if (path.startsWith('/admin/')) {
+      requireKey(exchange, apiKey);
       return admin.handle(exchange);
     }
     await callProtocol(exchange);
@@ -37,7 +31,7 @@ export function createRouter(parts: StudioParts, keys: Keys, log: Log) {
     const found = findCall(faces, method, path);
     if (!found) throw new ProtocolError(404, 'NotFound', `There is no ${method} ${path}.`);
     admin.count(found.route);
-    requireKey(exchange, keys.apiKey);
+    requireKey(exchange, apiKey);
     store.advanceDue();
     await found.call(exchange, found.id);
   }

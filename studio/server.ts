@@ -23,8 +23,6 @@ export interface StudioOptions extends PartOptions {
   /** The prefix of sample links, which browsers open. The default is `publicUrl`. */
   samplesUrl?: string | undefined;
   apiKey: string;
-  /** If this key is not set, there is no admin endpoint. */
-  adminKey?: string | undefined;
   log?: Log | undefined;
 }
 
@@ -44,7 +42,7 @@ export async function createStudio(options: StudioOptions): Promise<Studio> {
     own: '',
   };
   const parts = composeStudio(options, addresses, log);
-  const answer = createRouter(parts, options, log);
+  const answer = createRouter(parts, options.apiKey, log);
   const server = createServer((request, response) => void answer(openExchange(request, response)));
   server.headersTimeout = 10_000;
   server.keepAliveTimeout = 65_000;

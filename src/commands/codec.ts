@@ -6,12 +6,13 @@ import { createPayloadCodec } from '../temporal/payload-codec';
 import { type Command, runsUntilStopped } from './command';
 import { listen } from './http-server';
 
+const port = 8234;
+
 export const codec: Command<'codec'> = async ({ config, log }) => {
-  const { encryptionKeys, temporalUiUrl, codecHost, codecPort } = config;
+  const { encryptionKeys, temporalUiUrl, codecHost } = config;
   const uiOrigin = temporalUiUrl ? new URL(temporalUiUrl).origin : null;
   const handler = createCodecHandler(createPayloadCodec(encryptionKeys), uiOrigin);
-  const settings = { host: 'CODEC_HOST', port: 'CODEC_PORT' };
-  const server = await listen(handler, codecHost, codecPort, settings);
+  const server = await listen(handler, codecHost, port, { host: 'CODEC_HOST' });
   log.info({ event: 'listening', port: server.port }, `codec on port ${server.port}`);
   return runsUntilStopped(server.close);
 };

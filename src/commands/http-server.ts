@@ -73,7 +73,8 @@ interface ListenOptions {
 /** The settings that an error message names if the server cannot listen at its address. */
 interface AddressSettings {
   readonly host: string;
-  readonly port: string;
+  /** Absent if the port is fixed. */
+  readonly port?: string;
 }
 
 export async function listen(
@@ -217,8 +218,10 @@ function takeOffParser(socket: Socket): void {
 function bind(server: Server, host: string, port: number, setting: AddressSettings): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = `Port ${port} is taken. Stop what listens there, or set ${setting.port} to another port.`;
-      const refused = `${host}:${port} cannot be listened on (${error.code}); see ${setting.host} and ${setting.port}.`;
+      const other = setting.port ? `, or set ${setting.port} to another port` : '';
+      const taken = `Port ${port} is taken. Stop what listens there${other}.`;
+      const named = Object.values(setting).join(' and ');
+      const refused = `${host}:${port} cannot be listened on (${error.code}); see ${named}.`;
       reject(new CommandError(error.code === 'EADDRINUSE' ? taken : refused, 1, { cause: error }));
     });
     server.listen(port, host, resolve);

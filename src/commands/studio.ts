@@ -1,6 +1,7 @@
 // Runs the studio as a process. The studio shares no code with the service, so the studio gets
 // single values instead of the config.
 
+import { join } from 'node:path';
 import { createStudio } from '../../studio/server';
 import { type Command, CommandError, runsUntilStopped } from './command';
 
@@ -11,8 +12,7 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
     publicUrl: config.studioPublicUrl ?? undefined,
     samplesUrl: config.studioSamplesUrl ?? undefined,
     apiKey: config.studioApiKey,
-    adminKey: config.studioAdminKey ?? undefined,
-    dataDir: config.studioDataDir,
+    dataDir: join(config.dataDir, 'studio'),
     // The studio is a provider: it fetches the media of callers and the files of the service.
     allowHosts: [...config.dangerouslyAllowHosts, ...config.dangerouslyAllowProviderHosts],
     maxRunning: 10,

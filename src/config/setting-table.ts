@@ -95,7 +95,6 @@ export const table = z.object({
   CODEC_HOST: text()
     .default('127.0.0.1')
     .describe('Address of the codec process. A caller that reaches it can decrypt every payload.'),
-  CODEC_PORT: port().default(8234).describe('Port of the codec process.'),
   CATALOGUE_FILE: text()
     .default('catalogue.yaml')
     .describe('File with models, channels and prices; read again on SIGHUP.'),
@@ -209,13 +208,7 @@ export const table = z.object({
     'Address in the links to the studio’s samples, for browsers; none: STUDIO_PUBLIC_URL.',
   ),
   STUDIO_API_KEY: orNone(text(8))
-    .describe('The key with which the service calls the studio.')
-    .meta(secret()),
-  STUDIO_DATA_DIR: text()
-    .default('.data/studio')
-    .describe('Folder in which the studio keeps jobs and videos.'),
-  STUDIO_ADMIN_KEY: orNone(text(8))
-    .describe('Key of the studio’s admin endpoint, for tests; none: there is no such endpoint.')
+    .describe('The key with which the service calls the studio, and tests its admin endpoint.')
     .meta(secret()),
   STUDIO_URL: orNone(origin()).describe(
     'Address of the studio for the service; catalogue.yaml refers to it.',
@@ -225,7 +218,9 @@ export const table = z.object({
   ),
 
   // Development, logs, traces.
-  DATA_DIR: text().default('.data').describe('Folder in which `npm start` keeps its data.'),
+  DATA_DIR: text()
+    .default('.data')
+    .describe('Folder in which `npm start` keeps its data; the studio uses its folder `studio`.'),
   TEMPORAL_CLI: orNone(text()).describe(
     'Temporal’s command line program for `npm start` and the tests.',
   ),

@@ -44,9 +44,7 @@ export function stackEnvironment(
     TEMPORAL_NAMESPACE: 'default',
     TEMPORAL_TASK_QUEUE: 'video',
     STUDIO_API_KEY: secrets.studioApiKey,
-    STUDIO_ADMIN_KEY: given.STUDIO_API_KEY || secrets.studioApiKey,
     STUDIO_PUBLIC_URL: studioUrl,
-    STUDIO_DATA_DIR: join(resolve(dataDir), 'studio'),
     STUDIO_URL: studioUrl,
     STORAGE_DIR: join(resolve(dataDir), 'files'),
   };

@@ -76,7 +76,6 @@ describe('an invalid value', () => {
   test.each([
     ['DATABASE_URL', 'mysql://root:hunter2@db/x', 'postgres:// or postgresql://'],
     ['STUDIO_API_KEY', 'hunter2', 'at least 8 characters'],
-    ['STUDIO_ADMIN_KEY', 'hunter2', 'at least 8 characters'],
   ])('in the secret setting %s is not quoted in the message', (name, given, wanted) => {
     const [fault = ''] = faultsOf('dev', { [name]: given });
     expect(fault).toContain(`${name} is set to something else; wanted: `);
@@ -161,7 +160,6 @@ describe('a setting', () => {
       'S3_ACCESS_KEY_ID',
       'S3_SECRET_ACCESS_KEY',
       'STUDIO_API_KEY',
-      'STUDIO_ADMIN_KEY',
     ]);
     for (const { otherwise } of secrets) expect(otherwise).toBe('');
   });

@@ -44,6 +44,11 @@ const admin = (command: string) => copy.sh(`docker compose run --rm -T admin ${c
 const pidOf = (name: string) =>
   copy.sh(`docker inspect -f '{{.State.Pid}}' $(docker compose ps -q ${name} | head -n 1)`);
 
+function studioKey(): string {
+  const env = readFileSync(join(copy.folder, '.env'), 'utf8');
+  return /^STUDIO_API_KEY=(.+)$/m.exec(env)?.[1] ?? '';
+}
+
 function setInEnv(...lines: readonly string[]): void {
   const file = join(copy.folder, '.env');
   writeFileSync(file, `${readFileSync(file, 'utf8')}${lines.join('\n')}\n`);
@@ -111,11 +116,7 @@ test('no process of ours can gain rights, has a secret of another, or is publish
 });
 
 test('a change of .env under load gives no 5xx, and calls of a customer are answered at the new address', async () => {
-  setInEnv(
-    'WORKERS=3',
-    'STUDIO_ADMIN_KEY=administrator',
-    'CATALOGUE_FILE=/catalogue/catalogue.yaml',
-  );
+  setInEnv('WORKERS=3', 'CATALOGUE_FILE=/catalogue/catalogue.yaml');
   setInEnv('DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:8090,receiver:9000');
   cpSync(join(copy.folder, 'catalogue.yaml'), join(copy.folder, 'catalogue/catalogue.yaml'));
   await copy.sh('chmod -R go+rX catalogue');
@@ -236,7 +237,7 @@ test(
     const script = (body: object) =>
       fetch('http://127.0.0.1:8090/admin/script', {
         method: 'POST',
-        headers: { authorization: 'Bearer administrator' },
+        headers: { authorization: `Bearer ${studioKey()}` },
         body: JSON.stringify(body),
       });
     expect((await script({ run_s: 60 })).status).toBe(200);
@@ -270,7 +271,7 @@ test(
 
 test('the studio got each job once, and down and up keep what was stored', async () => {
   const accepted = await fetch('http://127.0.0.1:8090/admin/accepted', {
-    headers: { authorization: 'Bearer administrator' },
+    headers: { authorization: `Bearer ${studioKey()}` },
   });
   const { items } = (await accepted.json()) as {
     items: { kind: string; client_request_id: string }[];

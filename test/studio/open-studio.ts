@@ -8,7 +8,6 @@ import { createStudio, type StudioOptions } from '../../studio/server';
 import { until } from '../support/until';
 
 export const apiKey = 'key-of-the-caller';
-export const adminKey = 'key-of-the-tests';
 
 export const tasksPath = '/api/v3/contents/generations/tasks';
 export const enhancePath = '/api/v1/tools/enhance-video';
@@ -30,7 +29,6 @@ export async function openStudio(over: Partial<StudioOptions> = {}): Promise<Ope
     host: '127.0.0.1',
     port: 0,
     apiKey,
-    adminKey,
     allowHosts: [],
     maxRunning: 100,
     maxRenders: 2,
@@ -54,10 +52,13 @@ export function clientOf(url: string) {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const key = path.startsWith('/admin/') ? adminKey : apiKey;
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
       ...(body === undefined
         ? {}
         : {

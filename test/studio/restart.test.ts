@@ -11,7 +11,7 @@ import {
   startProcess,
 } from '../support/processes';
 import { until } from '../support/until';
-import { adminKey, apiKey, type Client, clientOf, image, text } from './open-studio';
+import { apiKey, type Client, clientOf, image, text } from './open-studio';
 
 let data: DataDir;
 let running: RunningProcess;
@@ -102,7 +102,7 @@ test('an incomplete last line of the journal is skipped, and the next entry is k
   const kept = await studio.accepted(scripted({ run_s: never }));
   running.signal('SIGKILL');
   await running.ended;
-  await appendFile(join(data.path, 'journal.jsonl'), '{"put":{"id":"cgt-half');
+  await appendFile(join(data.path, 'studio/journal.jsonl'), '{"put":{"id":"cgt-half');
   await start();
   const next = await studio.accepted(scripted({ run_s: never }));
   await killAndStart();
@@ -116,8 +116,7 @@ async function start(): Promise<void> {
   running = startProcess(['studio'], {
     STUDIO_PORT: '0',
     STUDIO_API_KEY: apiKey,
-    STUDIO_ADMIN_KEY: adminKey,
-    STUDIO_DATA_DIR: data.path,
+    DATA_DIR: data.path,
   });
   const url = () => /"url":"([^"]+)"/.exec(running.said())?.[1];
   await until('the studio listens', () => {

@@ -104,7 +104,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     host: '127.0.0.1',
     port: 0,
     apiKey: studioKey,
-    adminKey: studioKey,
     dataDir: join(folder, 'studio'),
     allowHosts: [],
     maxRunning: 1_000,

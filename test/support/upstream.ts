@@ -51,7 +51,6 @@ export async function startUpstream(
     host: '127.0.0.1',
     port: 0,
     apiKey: key,
-    adminKey: key,
     dataDir: folder,
     allowHosts: [],
     maxRunning: 1_000,
