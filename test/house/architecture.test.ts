@@ -303,10 +303,6 @@ describe('code files', () => {
     const name = /(^|\/)[a-z\d]+([-.][a-z\d]+)*\.(ts|js|mjs)$/;
     expect(every.filter((path) => !name.test(path))).toEqual([]);
   });
-
-  test('begin with a comment', () => {
-    expect(every.filter((path) => !/^(#!.*\n)?(\/\/ \S|\/\*)/.test(read(path)))).toEqual([]);
-  });
 });
 
 // Files that are longer than the limit, each with its reason.
