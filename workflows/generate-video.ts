@@ -66,6 +66,7 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
 async function admit(task: TaskState): Promise<boolean> {
   const opened = await openTask(task.opening());
   const known = opened.outcome === 'opened' ? undefined : opened.object;
+  if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
   const refusal = opened.outcome === 'refused' ? opened.refusal : undefined;
   task.admitted(known && isFinal(known.status) ? known : undefined, refusal);
   return !isFinal(task.object().status);
@@ -174,6 +175,7 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
     heldMicros,
     createdAtMs,
   });
+  task.hasCallback = closed.hasCallback;
   task.closed(closed.object);
   return closed.object;
 }

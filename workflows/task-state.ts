@@ -37,7 +37,8 @@ export class TaskState {
   readonly identity: TaskIdentity;
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
-  readonly hasCallback: boolean;
+  /** True once the task has ended and a callback must be delivered. */
+  hasCallback = false;
   readonly jobs = new TaskJobs();
   /** Our links to the results, once all results are stored. */
   stored: KeptResults | undefined;
@@ -65,7 +66,6 @@ export class TaskState {
     this.plan = input.plan;
     this.createdAtMs = input.createdAtMs;
     this.deadlineAtMs = input.deadlineAtMs;
-    this.hasCallback = input.hasCallback;
     this.identity = {
       id: input.taskId,
       traceId: input.traceId,

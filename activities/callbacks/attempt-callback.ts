@@ -53,6 +53,11 @@ export function createCallbackActivities(deps: CallbackDeps) {
       }
       const known = knownOutcome(deps, input, delivery);
       if (known) return known;
+      // The webhook was deleted, so its messages end.
+      if (delivery.webhookId !== null && delivery.secrets.length === 0) {
+        await stopDelivery(deps.db, taskId, number);
+        return { state: 'stopped', status: null, error: null, nextInMs: null };
+      }
       const slot = share.enter([
         { name: `host:${new URL(delivery.url).hostname}`, max: deps.perHostMax },
         // A limit per account is needed too: with many host names, one account could take every

@@ -43,13 +43,18 @@ async function closeRow(deps: CloseDeps, row: OpenRow): Promise<boolean> {
   const bill = billing(plan, { lines: [], final: true });
   const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
-  const { first } = await deps.closeTask({ taskId: row.id, object, heldMicros, charge: [] });
+  const { first, hasCallback } = await deps.closeTask({
+    taskId: row.id,
+    object,
+    heldMicros,
+    charge: [],
+  });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
   await expireResults(deps.db, row.id);
   // The transaction recorded that a callback must be delivered. If the delivery cannot be started
   // now, a later run of the reconciler starts the delivery.
   // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.
-  if (row.callbackUrl) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
+  if (hasCallback) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;
 }

@@ -70,12 +70,12 @@ function activitiesIn({ connection }: TestWorkflowEnvironment) {
       await connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
     },
-    closeTask: async ({ object }: CloseTask) => ({ object, first: true }),
+    closeTask: async ({ object }: CloseTask) => ({ object, first: true, hasCallback: true }),
   };
 }
 
 function withCallback(input: TaskInput): TaskInput {
-  return { ...input, hasCallback: true };
+  return input;
 }
 
 /** Runs a whole task and returns the number of events in its history. */

@@ -36,7 +36,6 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
     const input = {
       ...task,
       ...times,
-      hasCallback: false,
       labels: null,
     };
     const identity = { id, traceId: 'bench', model: plan.model, createdAt };

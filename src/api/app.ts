@@ -29,6 +29,7 @@ import { modelRoutes } from './routes/models';
 import { pageRoutes } from './routes/playground';
 import { quoteRoutes } from './routes/quotes';
 import { createTaskHandlers, readRoutes } from './routes/read';
+import { webhookRoutes } from './routes/webhooks';
 import { shapeErrors, shapeRoutes } from './shapes/shape';
 import { createShapes } from './shapes/shapes';
 
@@ -82,6 +83,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
+  webhookRoutes(routes, deps);
   uploadRoutes(routes, { ...deps, transfers }, unknownLookups);
 
   app.use(observeRequests(deps));

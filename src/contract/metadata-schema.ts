@@ -7,6 +7,14 @@ import { optionals, words } from './field';
 import { labelsField } from './labels';
 import { enhancedResolutions, scenes, toolVersions } from './vocabulary';
 
+export const callbackField = {
+  schema: z.string().min(1).max(1024).meta({
+    description: 'Public HTTPS address that is called when the task is final.',
+    example: 'https://example.com/hooks/video',
+  }),
+  wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
+} satisfies Field;
+
 const superResolutionParts = {
   resolution: {
     schema: z.enum(enhancedResolutions).meta({
@@ -94,13 +102,7 @@ const metadataParts = {
     schema: superResolutionSchema,
     wanted: 'must be an object',
   },
-  callback_url: {
-    schema: z.string().min(1).max(1024).meta({
-      description: 'Public HTTPS address that is called when the task is final.',
-      example: 'https://example.com/hooks/video',
-    }),
-    wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
-  },
+  callback_url: callbackField,
   safety_identifier: {
     schema: z.string().min(1).max(64).meta({
       description: 'Unique identifier of the end user; hash it.',

@@ -120,6 +120,7 @@ const sentences: Readonly<
     'task_id',
   ],
   file_not_found: ['unknown, or the file of another account', 'There is no such file.'],
+  webhook_not_found: ['unknown, or the webhook of another account', 'There is no such webhook.'],
   route_not_found: ['there is nothing at this path', 'There is nothing at /v1/x.'],
   method_not_allowed: ['not with this method', 'PUT is not possible here; possible: POST.'],
   callback_not_found: [
@@ -145,6 +146,10 @@ const sentences: Readonly<
   upload_limit_reached: [
     'the account has as many uploaded files or bytes as it may',
     'This account has 1000 uploaded files, which is the limit. Delete files that are not needed any more.',
+  ],
+  webhook_limit_reached: [
+    'the account has as many webhooks as it may',
+    'This account has 10 webhooks, which is the limit. Delete one first.',
   ],
   file_removed: [
     'the file is not kept any more',

@@ -21,6 +21,7 @@ import {
   taskIdParameter,
 } from './openapi-parts';
 import { servicePaths } from './openapi-service';
+import { webhookPaths } from './openapi-webhooks';
 import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './reply-schema';
 
 interface DocumentedService {
@@ -177,6 +178,7 @@ function otherPaths(): ZodOpenApiPathsObject {
     '/v1/tasks': { get: accountOperations.tasks },
     '/v1/account': { get: accountOperations.account },
     '/v1/account/statement': { get: accountOperations.statement },
+    ...webhookPaths,
     ...filePaths,
     ...servicePaths,
   };

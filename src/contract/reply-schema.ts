@@ -177,7 +177,11 @@ export const callbacksSchema = z.strictObject({
   state: z
     .enum(['pending', 'delivered', 'exhausted', 'stopped'])
     .nullable()
-    .meta({ example: 'delivered', description: 'Null if the task asked for no callback.' }),
+    .meta({ example: 'delivered', description: 'Null if the task has no callback.' }),
+  webhook_id: z.string().nullable().meta({
+    description:
+      'The webhook of the account that gets the message; null if the task named an address.',
+  }),
 });
 
 export const versionSchema = z.strictObject({

@@ -18,7 +18,9 @@ export interface Delivery {
    */
   readonly deliveries: number;
   readonly nextAt: Date | null;
-  /** The account's secrets that sign at present, newest first. */
+  /** The webhook that gets the message; null if the task named an address. */
+  readonly webhookId: string | null;
+  /** The secrets that sign at present, newest first. A deleted webhook has none. */
   readonly secrets: readonly string[];
   /** The recorded answer to this attempt; null if none is recorded. */
   readonly answered: { readonly status: number | null; readonly error: string | null } | null;
@@ -34,10 +36,13 @@ export async function findDelivery(
   const { rows } = await db.raw<{ rows: Delivery[] }>(
     `select t.account_id as "accountId", t.trace_id as "traceId", c.url, t.status, t.object::text as body, c.state,
             c.deliveries, c.next_at as "nextAt",
-            array(select s.secret from webhook_secrets s
-                   where s.account_id = t.account_id
-                     and (s.expires_at is null or s.expires_at > now())
-                   order by s.id desc) as secrets,
+            c.webhook_id as "webhookId",
+            case when c.webhook_id is not null
+                 then array(select w.secret from webhooks w where w.id = c.webhook_id)
+                 else array(select s.secret from webhook_secrets s
+                             where s.account_id = t.account_id
+                               and (s.expires_at is null or s.expires_at > now())
+                             order by s.id desc) end as secrets,
             (select json_build_object('status', a.status, 'error', a.error)
                from callback_attempts a
               where a.task_id = t.id and a.delivery = :delivery and a.attempt = :attempt
@@ -180,13 +185,17 @@ interface TaskCallback {
   /** Null if the task has no callback. */
   readonly state: CallbackState | null;
   readonly nextAt: Date | null;
+  readonly webhookId: string | null;
 }
 
 /** Returns null if there is no such task. Until the task ends, its callback is `pending`. */
 export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
   const { rows } = await db.raw<{ rows: TaskCallback[] }>(
     `select t.account_id as "accountId", c.next_at as "nextAt",
-            case when t.callback_url is not null then coalesce(c.state, 'pending') end as state
+            c.webhook_id as "webhookId",
+            case when t.callback_url is not null or c.url <> '' or t.finished_at is null and exists
+                      (select from webhooks w where w.account_id = t.account_id)
+                 then coalesce(c.state, 'pending') end as state
        from tasks t
        left join callbacks c on c.task_id = t.id
       where t.id = ?`,
@@ -235,6 +244,7 @@ export async function beginResend(db: Knex, taskId: string): Promise<number | nu
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
             changed_at = now()
       where task_id = ? and url <> ''
+        and (webhook_id is null or exists (select from webhooks where id = webhook_id))
      returning deliveries`,
     [taskId],
   );

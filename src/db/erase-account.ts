@@ -25,6 +25,7 @@ export async function beginErasure(
 export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
   const { unfinished, tasks, uploads } = await countContent(trx, accountId);
   if (unfinished + tasks + uploads > 0) return false;
+  await trx.raw('delete from webhooks where account_id = ?', [accountId]);
   await trx.raw('update accounts set erased_at = now() where id = ?', [accountId]);
   return true;
 }

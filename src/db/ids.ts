@@ -13,6 +13,10 @@ export function newFileId(nowMs: number): string {
   return `file_${timedId(nowMs)}`;
 }
 
+export function newWebhookId(nowMs: number): string {
+  return `hook_${timedId(nowMs)}`;
+}
+
 function timedId(nowMs: number): string {
   // randomUUID takes its bits from a cached pool, so it is much faster than randomBytes. Only six
   // bits of a UUID are not random.
@@ -33,6 +37,10 @@ export function isTaskId(text: string): boolean {
 
 export function isFileId(text: string): boolean {
   return /^file_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+}
+
+export function isWebhookId(text: string): boolean {
+  return /^hook_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 }
 
 // The characters are in ascending order, so that ids sort like their bytes. The letters i, l, o and

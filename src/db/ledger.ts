@@ -20,6 +20,7 @@ import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepare } from './prepared-statement';
 import { findStored } from './tasks';
+import { owesCallback } from './webhooks';
 
 /**
  * Opens a pending task: one statement changes its status, writes its hold and changes the balance.
@@ -46,11 +47,11 @@ export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
     // Without a refusal, the account was changed in the meantime, and the task may be opened now.
     const refusal = await refusalOf(db, price);
     const ended = refusal && (await failPending(db, taskId, refusal.message));
-    if (ended) return { outcome: 'refused', refusal, object: ended.object };
+    if (ended) return { outcome: 'refused', refusal, ...ended };
   }
   const known = await findStored(db, taskId);
   assert(known?.accountId === input.accountId, `${taskId} is a task of this account`);
-  return { outcome: 'exists', object: known.object };
+  return { outcome: 'exists', object: known.object, hasCallback: known.hasCallback };
 }
 
 const openPending = prepare<Opening>(
@@ -118,13 +119,13 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
     count: movements.length,
     movements: JSON.stringify(rows),
   });
-  if (moved.length > 0) return { object, first: true };
+  if (moved[0]) return { object, first: true, hasCallback: moved[0].hasCallback };
   const known = await findStored(db, taskId);
   assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
-  return { object: known.object, first: false };
+  return { object: known.object, first: false, hasCallback: known.hasCallback };
 }
 
-const closeOpen = prepare(
+const closeOpen = prepare<{ readonly hasCallback: boolean }>(
   'close_task',
   `
  with closed as (
@@ -132,7 +133,7 @@ const closeOpen = prepare(
       set status = :status, object = :object, finished_at = now()
     where id = :taskId and finished_at is null
       and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
-   returning account_id, key_id, created_at
+   returning account_id, key_id, created_at, ${owesCallback} as has_callback
  ), done as (
    ${closeJobsOfTask}
  ), moved as (
@@ -153,7 +154,7 @@ const closeOpen = prepare(
           (id text, kind text, debit text, credit text, amount bigint,
            position int, so_far bigint, held_left bigint)
  )
- select 1 from moved`,
+ select has_callback as "hasCallback" from closed, moved`,
 );
 
 type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';

@@ -16,6 +16,7 @@ import {
   shownTask,
   storedColumns,
 } from './tasks';
+import { owesCallback } from './webhooks';
 
 /**
  * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
@@ -78,7 +79,7 @@ export async function failPending(
     `update tasks
         set status = 'failed', object = ?, start_at = null, finished_at = now()
       where id = ? and start_at is not null and (not answered or ? = 'any')
-     returning callback_url is not null as "hasCallback"`,
+     returning ${owesCallback} as "hasCallback"`,
     [JSON.stringify(object), taskId, which],
   );
   return ended[0] ? { object, hasCallback: ended[0].hasCallback } : null;
@@ -88,7 +89,6 @@ const inputColumns = `
   tasks.id as "taskId", tasks.account_id as "accountId", plan, trace_id as "traceId",
   ${epochMs('tasks.created_at')} as "createdAtMs",
   ${epochMs('deadline_at')} as "deadlineAtMs",
-  callback_url is not null as "hasCallback",
   object->'labels' as labels`;
 
 interface ClaimOptions {

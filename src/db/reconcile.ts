@@ -18,12 +18,10 @@ export interface OpenRow {
    */
   readonly nowMs: number;
   readonly deadlineAtMs: number;
-  readonly callbackUrl: string | null;
 }
 
 const columns = `
-  id, plan, object, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs",
-  callback_url as "callbackUrl"`;
+  id, plan, object, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs"`;
 
 /**
  * The next slice of the open tasks. After the last task the slice continues with the first task. So

@@ -20,6 +20,8 @@ const ofApi: Privileges = {
   schema_migrations: 'select',
   accounts: 'select, update (name)',
   api_keys: 'select',
+  // Only the worker can read the secret of a webhook.
+  webhooks: 'select (id, account_id, url, events, created_at), insert, delete',
   tasks: 'select, insert, update, delete',
   task_labels: 'select, insert',
   jobs: 'select',
@@ -38,6 +40,7 @@ const ofWorker: Privileges = {
   schema_migrations: 'select',
   accounts: 'select, update (name)',
   webhook_secrets: 'select',
+  webhooks: 'select',
   tasks: 'select, update, delete',
   task_labels: 'select, delete',
   jobs: 'select, insert, update, delete',
@@ -59,6 +62,7 @@ const ofOperator: Privileges = {
   api_keys: `select (${keyColumns}), insert, update`,
   // The column `secret` is missing here: an operator sees a secret only when it is created.
   webhook_secrets: 'select (id, account_id, created_at, expires_at), insert, update (expires_at)',
+  webhooks: 'select (id, account_id, url, events, created_at), delete',
   tasks: 'select, update',
   task_labels: 'select, delete',
   jobs: 'select, update (report), delete',

@@ -60,6 +60,19 @@ create table webhook_secrets (
   expires_at  timestamptz
 );
 create index webhook_secrets_account on webhook_secrets (account_id);
+
+-- An address that receives the callbacks of tasks that name no address of their own. A row is never
+-- changed. The newest webhook that takes the final state of a task gets the callback.
+create table webhooks (
+  id          text primary key,
+  account_id  text not null references accounts (id),
+  url         text not null,
+  -- The final states of tasks that are sent.
+  events      text[] not null,
+  secret      text not null,
+  created_at  timestamptz not null default now()
+);
+create index webhooks_account on webhooks (account_id, created_at desc, id desc);
 `;
 
 /** Tasks: the videos that customers asked for. */
@@ -332,6 +345,9 @@ const callbacks = `
 create table callbacks (
   task_id    text primary key references tasks (id),
   account_id text not null,
+  -- The webhook that gets the message; null if the task named an address. There is no foreign key:
+  -- a delivery to a deleted webhook stops.
+  webhook_id text,
   -- Empty after an erasure.
   url        text not null,
   state      text not null default 'pending'
@@ -372,13 +388,21 @@ create index callback_attempts_task on callback_attempts (task_id, id);
 -- delivery.
 create function owe_callback() returns trigger language plpgsql as $$
 begin
-  insert into callbacks (task_id, account_id, url, next_at)
-  values (new.id, new.account_id, new.callback_url, now())
-  on conflict (task_id) do nothing;
+  if new.callback_url is not null then
+    insert into callbacks (task_id, account_id, url, next_at)
+    values (new.id, new.account_id, new.callback_url, now())
+    on conflict (task_id) do nothing;
+  else
+    insert into callbacks (task_id, account_id, webhook_id, url, next_at)
+    select new.id, new.account_id, webhooks.id, webhooks.url, now() from webhooks
+     where webhooks.account_id = new.account_id and new.status = any(webhooks.events)
+     order by webhooks.created_at desc, webhooks.id desc limit 1
+    on conflict (task_id) do nothing;
+  end if;
   return null;
 end $$;
 create trigger tasks_owe_callback after insert or update of finished_at on tasks for each row
-  when (new.finished_at is not null and new.callback_url is not null)
+  when (new.finished_at is not null)
   execute function owe_callback();
 `;
 

@@ -107,9 +107,15 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
  */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
-    rows: { object: TaskObject; accountId: string; finished: boolean }[];
+    rows: {
+      object: TaskObject;
+      accountId: string;
+      finished: boolean;
+      hasCallback: boolean;
+    }[];
   }>(
-    `select object, account_id as "accountId", finished_at is not null as finished
+    `select object, account_id as "accountId", finished_at is not null as finished,
+            exists (select from callbacks where task_id = tasks.id) as "hasCallback"
        from tasks where id = ?`,
     [taskId],
   );

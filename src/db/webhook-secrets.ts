@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 
 /** The format of the Standard Webhooks libraries: `whsec_` and the base64 of 32 random bytes. */
-function makeSecret(): string {
+export function makeSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 

@@ -33,7 +33,6 @@ export interface TaskInput {
   readonly traceId: string;
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
-  readonly hasCallback: boolean;
   readonly labels: Labels | null;
 }
 
@@ -50,9 +49,14 @@ export type OpenedTask =
    * The task is no longer pending. An earlier attempt has opened the task, or the task has ended
    * (cancelled, expired, too little money). This call moved no money.
    */
-  | { readonly outcome: 'exists'; readonly object: TaskObject }
+  | { readonly outcome: 'exists'; readonly object: TaskObject; readonly hasCallback: boolean }
   /** The amount could not be held. This call has ended the task as failed; `object` says so. */
-  | { readonly outcome: 'refused'; readonly refusal: Refusal; readonly object: TaskObject };
+  | {
+      readonly outcome: 'refused';
+      readonly refusal: Refusal;
+      readonly object: TaskObject;
+      readonly hasCallback: boolean;
+    };
 
 /**
  * The input of the transaction that stores the final task object and settles the money. A failed
@@ -80,4 +84,6 @@ export interface CloseTask {
 export interface ClosedTask {
   readonly object: TaskObject;
   readonly first: boolean;
+  /** True if a callback must be delivered. */
+  readonly hasCallback: boolean;
 }

@@ -5,6 +5,7 @@
 import { Webhook } from 'standardwebhooks';
 import { beginResend, findCallback, findDelivery, listAttempts } from '../../src/db/callbacks';
 import { rotateSecret } from '../../src/db/webhook-secrets';
+import { createWebhook, deleteWebhook } from '../../src/db/webhooks';
 import { activeSecrets, aFinalTask, callbackWorld } from '../support/callbacks';
 
 const world = callbackWorld();
@@ -24,6 +25,35 @@ test('a callback sends the stored task object byte for byte, signed with the acc
     [id],
   );
   expect(received?.body).toBe(rows[0].text);
+});
+
+describe('a callback of a webhook', () => {
+  async function aWebhook() {
+    const { db } = world.database;
+    const accountId = 'acct';
+    const wanted = { accountId, url: world.sink.url, events: ['succeeded'] as const };
+    const webhook = await createWebhook(db, { ...wanted, max: 10, nowMs: Date.now() });
+    return webhook as NonNullable<typeof webhook>;
+  }
+
+  test('is signed with the secret of the webhook', async () => {
+    const { id: webhookId, secret } = await aWebhook();
+    const id = await aTask(null);
+    expect(await deliver(id)).toMatchObject({ state: 'delivered', status: 204 });
+    const [received] = world.sink.received;
+    const headers = received?.headers as Record<string, string>;
+    expect(new Webhook(secret).verify(received?.body ?? '', headers)).toMatchObject({ id });
+    await deleteWebhook(world.database.db, 'acct', webhookId);
+  });
+
+  test('is stopped and sends nothing if the webhook was deleted', async () => {
+    const { id: webhookId } = await aWebhook();
+    const id = await aTask(null);
+    await deleteWebhook(world.database.db, 'acct', webhookId);
+    expect(await deliver(id)).toMatchObject({ state: 'stopped', nextInMs: null });
+    expect(world.sink.received).toEqual([]);
+    expect(await findCallback(world.database.db, id)).toMatchObject({ state: 'stopped' });
+  });
 });
 
 test('every callback attempt has the same id, its own time, and two signatures during a secret rotation', async () => {

@@ -116,6 +116,11 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
       JSON.stringify({ status: 'succeeded', url: `https://${word}/v` }),
       taskId,
     ]);
+    await db.raw(
+      `insert into webhooks (id, account_id, url, events, secret)
+       values (?, ?, ?, '{failed}', ?)`,
+      [`hook_${taskId}`, accountId, `https://${word}/`, word],
+    );
     await db('task_labels').insert({
       task_id: taskId,
       account_id: accountId,

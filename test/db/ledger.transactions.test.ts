@@ -138,8 +138,8 @@ describe('closeTask', () => {
     await openNew(test_.db, opening(input));
     const object = failedObject(input.taskId);
     const close = { taskId: input.taskId, object, heldMicros: hold, charge: [] };
-    expect(await closeTask(test_.db, close)).toEqual({ object, first: true });
-    expect(await closeTask(test_.db, close)).toEqual({ object, first: false });
+    expect(await closeTask(test_.db, close)).toEqual({ object, first: true, hasCallback: false });
+    expect(await closeTask(test_.db, close)).toEqual({ object, first: false, hasCallback: false });
     expect(await funds(accountId)).toEqual([10_000_000, 0, 0]);
   });
 

@@ -105,6 +105,8 @@ test.each([
 
 test.each([
   'select secret from webhook_secrets',
+  'select secret from webhooks',
+  'update webhooks set url = null',
   'update balances set available = 1',
   `insert into transfers (id) values ('t')`,
   'insert into jobs (task_id) values (1)',
@@ -128,6 +130,7 @@ test.each([
 });
 
 test.each([
+  'select secret from webhooks',
   'select secret from webhook_secrets',
   'select digest from api_keys',
   'delete from tasks',

@@ -115,7 +115,6 @@ export function aTaskInput(over: Partial<TaskInput> = {}): TaskInput {
     traceId: 'trace',
     createdAtMs,
     deadlineAtMs: createdAtMs + plan.expiresAfterSeconds * 1_000,
-    hasCallback: false,
     labels: null,
     ...over,
   };

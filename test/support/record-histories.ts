@@ -22,7 +22,6 @@ type Play = (
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
 const failure = { code: 'failed', sentence: 'The generator could not finish this video.' };
 const enhanced = { ...aSuccess({ completionTokens: null }), kind: 'super_resolution' as const };
-const withCallback = { hasCallback: true };
 
 /** The recorded tasks, by the name of their file. Together they contain every step of a task. */
 const plays: Readonly<Record<string, Play>> = {
@@ -42,13 +41,15 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async 'not stored'(world, start) {
     world.script.store = () => ({ stored: false });
-    const task = await start(withCallback);
+    world.hasCallback = true;
+    const task = await start();
     await task.accepted;
     await task.report(aSuccess());
     await task.result();
   },
   async enhanced(world, start) {
-    const task = await start({ plan: anEnhancedPlan(), ...withCallback });
+    world.hasCallback = true;
+    const task = await start({ plan: anEnhancedPlan() });
     await task.accepted;
     await task.report(running);
     await task.report(aSuccess());
@@ -79,8 +80,9 @@ const plays: Readonly<Record<string, Play>> = {
     await task.cancel();
     await task.result();
   },
-  async expired(_, start) {
-    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }), ...withCallback });
+  async expired(world, start) {
+    world.hasCallback = true;
+    const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
     await task.accepted;
     await task.result();
   },
@@ -96,12 +98,17 @@ const plays: Readonly<Record<string, Play>> = {
       outcome: 'refused',
       refusal,
       object: aFailedObject(input.taskId),
+      hasCallback: true,
     });
-    await (await start(withCallback)).result();
+    await (await start()).result();
   },
   async 'ended while it was pending'(world, start) {
-    world.script.open = ({ input }) => ({ outcome: 'exists', object: aFailedObject(input.taskId) });
-    await (await start(withCallback)).result();
+    world.script.open = ({ input }) => ({
+      outcome: 'exists',
+      object: aFailedObject(input.taskId),
+      hasCallback: true,
+    });
+    await (await start()).result();
   },
 };
 

@@ -44,6 +44,8 @@ export interface World {
   readonly placed: Map<string, Placement>;
   readonly cancelled: JobInput[];
   readonly lookedAt: JobName[];
+  /** True if the tasks of this world have a callback. */
+  hasCallback: boolean;
   /** Functions that return the results of the activities. A test replaces those that it needs. */
   script: {
     open: (open: OpenTask) => OpenedTask | Promise<OpenedTask>;
@@ -130,9 +132,10 @@ function createWorld(env: TestWorkflowEnvironment): World {
     placed: new Map(),
     cancelled: [],
     lookedAt: [],
+    hasCallback: false,
     script: {
       open: () => ({ outcome: 'opened' }),
-      close: ({ object }) => ({ object, first: true }),
+      close: ({ object }) => ({ object, first: true, hasCallback: world.hasCallback }),
       submit: ({ kind }) => ({ outcome: 'open', channel: 'studio', upstreamId: `job-${kind}` }),
       store: (results) => ({ links: ourLinks(results), expiresAt: 2_000_000_000, stored: true }),
       read: () => null,

@@ -60,7 +60,7 @@ describe('admission', () => {
       const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
       const input = aTaskInput();
       const object = aFailedObject(input.taskId);
-      world.script.open = () => ({ outcome: 'refused', refusal, object });
+      world.script.open = () => ({ outcome: 'refused', refusal, object, hasCallback: false });
       const task = await world.start(input);
       await expect(task.accepted).rejects.toMatchObject({
         cause: { type: 'Refused', details: [refusal] },
@@ -88,7 +88,7 @@ describe('admission', () => {
     run(async (world) => {
       const input = aTaskInput();
       const object = aFailedObject(input.taskId);
-      world.script.open = () => ({ outcome: 'exists', object });
+      world.script.open = () => ({ outcome: 'exists', object, hasCallback: false });
       const task = await world.start(input);
       expect((await task.accepted).task.status).toBe('failed');
       expect(await task.result()).toEqual(object);
@@ -304,8 +304,6 @@ describe('the results', () => {
 });
 
 describe('the callback', () => {
-  const aCalledBackInput = () => aTaskInput({ hasCallback: true });
-
   /**
    * No worker polls the queue of callbacks here, so the child workflow stays in the state RUNNING.
    */
@@ -317,7 +315,8 @@ describe('the callback', () => {
 
   test('is delivered by a workflow of its own', () =>
     runReal(async (world) => {
-      const input = aCalledBackInput();
+      const input = aTaskInput();
+      world.hasCallback = true;
       const task = await world.start(input);
       await task.accepted;
       await task.report(aSuccess());
@@ -327,9 +326,10 @@ describe('the callback', () => {
 
   test('is started by the next run if the worker died after it stored the end of the task', () =>
     runReal(async (world) => {
-      const input = aCalledBackInput();
+      const input = aTaskInput();
+      world.hasCallback = true;
       const object = aFailedObject(input.taskId);
-      world.script.open = () => ({ outcome: 'exists', object });
+      world.script.open = () => ({ outcome: 'exists', object, hasCallback: true });
       const task = await world.start(input);
       expect(await task.result()).toEqual(object);
       await expectDelivery(world, input.taskId);
@@ -344,7 +344,7 @@ test('if the workflow of a task that is already running starts again, it submits
       status: 'running',
       stage: 'generation',
     };
-    world.script.open = () => ({ outcome: 'exists', object });
+    world.script.open = () => ({ outcome: 'exists', object, hasCallback: false });
     const task = await world.start(input);
     await task.report(aSuccess());
     await until('it is enhanced', () => world.submitted.length === 2);
@@ -397,7 +397,7 @@ describe('failure', () => {
   test('the workflow returns the final state that was stored first', () =>
     run(async (world) => {
       const stored = { status: 'failed', message: 'stopped' } as never;
-      world.script.close = () => ({ object: stored, first: false });
+      world.script.close = () => ({ object: stored, first: false, hasCallback: false });
       const task = await world.start(aTaskInput());
       await task.report(aSuccess());
       expect(await task.result()).toEqual(stored);

@@ -102,10 +102,9 @@ function inputOf(
   { taskId, accountId, plan, traceId, request: { metadata } }: NewTask,
   { createdAtMs, deadlineAtMs }: Extract<Acceptance, { outcome: 'stored' }>,
 ): TaskInput {
-  const hasCallback = metadata.callback_url !== undefined;
   const labels = metadata.labels ?? null;
   const times = { createdAtMs, deadlineAtMs };
-  return { taskId, accountId, plan, traceId, ...times, hasCallback, labels };
+  return { taskId, accountId, plan, traceId, ...times, labels };
 }
 
 /**

@@ -41,6 +41,7 @@ export function callbackRoutes(
       })),
       next_at: callback.nextAt ? seconds(callback.nextAt) : null,
       state: callback.state,
+      webhook_id: callback.webhookId,
     };
   };
 

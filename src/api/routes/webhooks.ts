@@ -1,0 +1,74 @@
+// The webhooks of an account: add, list and delete.
+
+import type { Refusal } from '../../contract/error';
+import { oneRefusal } from '../../contract/faults';
+import { invalid, readField } from '../../contract/field';
+import { type WebhookEvent, webhookEvents, webhookFields } from '../../contract/webhook-schema';
+import { isWebhookId } from '../../db/ids';
+import { createWebhook, deleteWebhook, listWebhooks, type Webhook } from '../../db/webhooks';
+import { checkUrl } from '../../domain/address';
+import { bodyBytesMax, readJsonBody } from '../body';
+import type { KeyedRouter } from '../context';
+import { Refused, refuse } from '../context';
+import type { ApiDeps } from '../deps';
+
+const webhooksMax = 10;
+
+export function webhookRoutes(
+  router: KeyedRouter,
+  { db, settings, now }: Pick<ApiDeps, 'db' | 'settings' | 'now'>,
+): void {
+  router.post('/v1/webhooks', async (ctx) => {
+    const { accountId } = ctx.state.caller;
+    const sent = await readJsonBody(ctx.req, bodyBytesMax);
+    const wanted = readWebhook(sent, settings.allowHosts);
+    const made = await createWebhook(db, { accountId, ...wanted, max: webhooksMax, nowMs: now() });
+    if (!made) return refuse(ctx, limitReached);
+    ctx.status = 201;
+    ctx.body = { ...shown(made), secret: made.secret };
+  });
+
+  router.get('/v1/webhooks', async (ctx) => {
+    const webhooks = await listWebhooks(db, ctx.state.caller.accountId);
+    ctx.body = { data: webhooks.map(shown) };
+  });
+
+  router.delete('/v1/webhooks/:webhook_id', async (ctx) => {
+    const id = String(ctx.params.webhook_id ?? '');
+    const isDeleted = isWebhookId(id) && (await deleteWebhook(db, ctx.state.caller.accountId, id));
+    if (!isDeleted) return refuse(ctx, notFound);
+    ctx.body = { id, object: 'webhook', deleted: true };
+  });
+}
+
+function readWebhook(sent: Readonly<Record<string, unknown>>, allowHosts: readonly string[]) {
+  const faults: Refusal[] = [];
+  for (const name of Object.keys(sent)) {
+    if (!Object.hasOwn(webhookFields, name)) faults.push(invalid(name, 'there is no such field.'));
+  }
+  const events = readField<WebhookEvent[]>(webhookFields.events, 'events', sent.events, faults);
+  const url = readField<string>(webhookFields.url, 'url', sent.url, faults);
+  const checked = url && checkUrl(url, { schemes: ['https'], allowHosts, charsMax: 1024 });
+  if (checked && checked.fault !== undefined) faults.push(invalid('url', checked.fault));
+  if (sent.url === undefined || sent.url === null) {
+    faults.push(invalid('url', 'is required.', 'missing_required_parameter'));
+  }
+  if (faults.length > 0 || !url) throw new Refused(oneRefusal(faults));
+  return { url, events: [...new Set(events ?? webhookEvents)] };
+}
+
+function shown({ id, url, events, createdAt }: Webhook) {
+  const seconds = Math.floor(createdAt.getTime() / 1000);
+  return { id, object: 'webhook', url, events, created_at: seconds };
+}
+
+const limitReached: Refusal = {
+  code: 'webhook_limit_reached',
+  param: '',
+  message: `This account has ${webhooksMax} webhooks, which is the limit. Delete one first.`,
+};
+const notFound: Refusal = {
+  code: 'webhook_not_found',
+  param: 'webhook_id',
+  message: 'There is no such webhook.',
+};

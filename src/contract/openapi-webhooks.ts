@@ -1,0 +1,64 @@
+// OpenAPI operations of an account's webhooks.
+
+import { z } from 'zod';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { errorResponses, jsonReply } from './openapi-parts';
+import { withoutNul } from './safe-json';
+import {
+  createdWebhookSchema,
+  deletedWebhookSchema,
+  webhookRequestSchema,
+  webhooksSchema,
+} from './webhook-schema';
+
+const tags = ['Account'];
+
+export const webhookPaths: ZodOpenApiPathsObject = {
+  '/v1/webhooks': {
+    get: {
+      operationId: 'listWebhooks',
+      tags,
+      summary: 'The account’s webhooks, newest first',
+      responses: {
+        '200': jsonReply('All webhooks.', webhooksSchema),
+        ...errorResponses('invalid_api_key'),
+      },
+    },
+    post: {
+      operationId: 'createWebhook',
+      tags,
+      summary: 'Add a webhook',
+      description:
+        'It receives the callbacks of tasks that name no `callback_url`. If several webhooks take an event, the newest gets it.',
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: webhookRequestSchema } },
+      },
+      responses: {
+        '201': jsonReply('The webhook, with its secret.', createdWebhookSchema),
+        ...errorResponses(
+          'invalid_json',
+          'missing_required_parameter',
+          'invalid_value',
+          'invalid_api_key',
+          'webhook_limit_reached',
+          'request_too_large',
+          'unsupported_media_type',
+        ),
+      },
+    },
+  },
+  '/v1/webhooks/{webhook_id}': {
+    delete: {
+      operationId: 'deleteWebhook',
+      tags,
+      summary: 'Delete a webhook',
+      description: 'Its messages that are not delivered yet are not sent any more.',
+      requestParams: { path: z.object({ webhook_id: z.string().min(1).regex(withoutNul) }) },
+      responses: {
+        '200': jsonReply('The webhook was deleted.', deletedWebhookSchema),
+        ...errorResponses('invalid_api_key', 'webhook_not_found'),
+      },
+    },
+  },
+};

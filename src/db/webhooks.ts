@@ -1,0 +1,71 @@
+// The webhooks of accounts. A webhook receives the callbacks of tasks that name no address of their
+// own. The trigger owe_callback (schema.ts) chooses the webhook when a task ends.
+
+import type { Knex } from 'knex';
+import type { WebhookEvent } from '../contract/webhook-schema';
+import { newWebhookId } from './ids';
+import { makeSecret } from './webhook-secrets';
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly WebhookEvent[];
+  readonly createdAt: Date;
+}
+
+/**
+ * SQL for a row of `tasks`: true if its end owes a callback. A statement cannot see the row that
+ * the trigger inserts, so it asks what the trigger asks.
+ */
+export const owesCallback = `
+  (tasks.callback_url is not null or exists (
+     select from webhooks
+      where webhooks.account_id = tasks.account_id and tasks.status = any(webhooks.events)))`;
+
+// Read and write privileges are limited to these columns: no API can read a secret.
+const columns = `id, url, events, created_at as "createdAt"`;
+
+/** Returns the webhook with its secret; null if the account has as many as it may. */
+export async function createWebhook(
+  db: Knex,
+  {
+    accountId,
+    url,
+    events,
+    max,
+    nowMs,
+  }: {
+    readonly accountId: string;
+    readonly url: string;
+    readonly events: readonly WebhookEvent[];
+    readonly max: number;
+    readonly nowMs: number;
+  },
+): Promise<(Webhook & { readonly secret: string }) | null> {
+  const secret = makeSecret();
+  const { rows } = await db.raw<{ rows: Webhook[] }>(
+    `insert into webhooks (id, account_id, url, events, secret)
+     select :id, :accountId, :url, :events, :secret
+      where (select count(*) from webhooks where account_id = :accountId) < :max
+     returning ${columns}`,
+    { id: newWebhookId(nowMs), accountId, url, events: [...events], secret, max },
+  );
+  return rows[0] ? { ...rows[0], secret } : null;
+}
+
+export async function listWebhooks(db: Knex, accountId: string): Promise<readonly Webhook[]> {
+  const { rows } = await db.raw<{ rows: Webhook[] }>(
+    `select ${columns} from webhooks where account_id = ? order by created_at desc, id desc`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** Returns false if the account has no such webhook. */
+export async function deleteWebhook(db: Knex, accountId: string, id: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'delete from webhooks where account_id = ? and id = ? returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}

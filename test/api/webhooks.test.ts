@@ -1,0 +1,141 @@
+// Tests of an account's webhooks, and of the choice of the webhook when a task ends. The delivery is
+// tested in test/activities.
+
+import { startApi, type TestApi } from '../support/api';
+import { aFinalTask } from '../support/callbacks';
+import { brokenUrls, insideHosts } from '../support/hosts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api?.close());
+afterEach(async () => {
+  expect(api.failures).toEqual([]);
+  await api.db('webhooks').delete();
+});
+
+const url = 'https://consumer.example.com/hook';
+const add = (body: unknown = { url }) => api.call('POST', '/v1/webhooks', body);
+const list = async () => (await api.call('GET', '/v1/webhooks')).json.data;
+const aTask = (callbackUrl: string | null = null) =>
+  aFinalTask(api, callbackUrl, { accountId: api.accountId });
+const callbackOf = async (id: string) =>
+  (await api.db('callbacks').where({ task_id: id }).select('url', 'webhook_id'))[0];
+const logOf = async (id: string) =>
+  (await api.call('GET', `/v1/videos/generations/${id}/callbacks`)).json;
+
+test('a webhook shows its secret only when it is created', async () => {
+  const { status, json } = await add();
+  const { secret, ...shown } = json;
+  expect(status).toBe(201);
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(shown).toEqual({
+    id: expect.stringMatching(/^hook_/),
+    object: 'webhook',
+    url,
+    events: ['succeeded', 'failed'],
+    created_at: expect.any(Number),
+  });
+  expect(await list()).toEqual([shown]);
+});
+
+test('a webhook gets the callback of a task without an address, and not that of another task', async () => {
+  const { json } = await add();
+  expect(await callbackOf(await aTask())).toEqual({ url, webhook_id: json.id });
+  const own = 'https://own.example.com/';
+  expect(await callbackOf(await aTask(own))).toEqual({ url: own, webhook_id: null });
+});
+
+test('a webhook gets only the final states that it takes, and the newest of several gets the message', async () => {
+  await add({ url, events: ['failed'] });
+  const none = await aTask();
+  expect(await callbackOf(none)).toBeUndefined();
+  expect((await logOf(none)).state).toBeNull();
+  await add({ url: `${url}?old` });
+  const newest = await add({ url: `${url}?new`, events: ['succeeded', 'succeeded'] });
+  expect(newest.json.events).toEqual(['succeeded']);
+  expect(await callbackOf(await aTask())).toMatchObject({ webhook_id: newest.json.id });
+});
+
+test('the webhook of an account gets nothing of another account', async () => {
+  await add();
+  const { accountId } = await api.anAccount();
+  expect(await callbackOf(await aFinalTask(api, null, { accountId }))).toBeUndefined();
+});
+
+test('the callback log names the webhook, also before the task has ended', async () => {
+  const { json } = await add();
+  const running = await aFinalTask(api, null, { accountId: api.accountId, final: false });
+  expect(await logOf(running)).toMatchObject({ state: 'pending', webhook_id: null });
+  expect(await logOf(await aTask())).toMatchObject({ state: 'pending', webhook_id: json.id });
+  expect(await logOf(await aTask(url))).toMatchObject({ state: 'pending', webhook_id: null });
+});
+
+test('a cancelled pending task starts the delivery to a webhook', async () => {
+  await add();
+  api.temporal.answer = 'unanswered';
+  const { json } = await api.create();
+  api.temporal.answer = 'accept';
+  await api.call('DELETE', `/v1/videos/generations/${json.id}`);
+  expect(api.temporal.calledBack).toContain(json.id);
+});
+
+test('a deleted webhook gets no more messages, and its messages cannot be sent again', async () => {
+  const { json } = await add();
+  const before = await aTask();
+  const { status, json: deleted } = await api.call('DELETE', `/v1/webhooks/${json.id}`);
+  expect([status, deleted]).toEqual([200, { id: json.id, object: 'webhook', deleted: true }]);
+  expect(await list()).toEqual([]);
+  expect(await callbackOf(await aTask())).toBeUndefined();
+  const resent = await api.call('POST', `/v1/videos/generations/${before}/callbacks/resend`);
+  expect([resent.status, resent.json.error.code]).toEqual([409, 'callback_not_found']);
+});
+
+test('a webhook of another account can be neither seen nor deleted', async () => {
+  const { json } = await add();
+  const { apiKey } = await api.anAccount();
+  const authorization = `Bearer ${apiKey}`;
+  const seen = await api.call('GET', '/v1/webhooks', undefined, { authorization });
+  expect(seen.json.data).toEqual([]);
+  const path = `/v1/webhooks/${json.id}`;
+  const deleted = await api.call('DELETE', path, undefined, { authorization });
+  expect([deleted.status, deleted.json.error.code]).toEqual([404, 'webhook_not_found']);
+  expect(await list()).toHaveLength(1);
+});
+
+test.each(['hook_nothing', '%00', 'x'.repeat(2_000)])('%j is no webhook', async (id) => {
+  const { status, json } = await api.call('DELETE', `/v1/webhooks/${id}`);
+  expect([status, json.error.code]).toEqual([404, 'webhook_not_found']);
+});
+
+test('an empty list of events counts as absent, as in every request', async () => {
+  expect((await add({ url, events: [] })).json.events).toEqual(['succeeded', 'failed']);
+});
+
+test('an account may have ten webhooks', async () => {
+  for (let n = 0; n < 10; n += 1) expect((await add()).status).toBe(201);
+  const { status, json } = await add();
+  expect([status, json.error.code]).toEqual([409, 'webhook_limit_reached']);
+});
+
+test.each<[unknown, string, string]>([
+  [{}, 'missing_required_parameter', 'url'],
+  [{ url: 7 }, 'invalid_value', 'url'],
+  [{ url, events: ['running'] }, 'invalid_value', 'events'],
+  [{ url, event: ['failed'] }, 'invalid_value', 'event'],
+])('the webhook %j is refused with %s', async (body, code, param) => {
+  const { status, json } = await add(body);
+  expect([status, json.error.code]).toEqual([400, code]);
+  expect(json.error.param).toContain(param);
+  expect(await list()).toEqual([]);
+});
+
+test.each([
+  ...insideHosts.map((host) => `https://${host}/hook`),
+  ...brokenUrls,
+  'http://example.com/hook',
+])('a webhook at the address %j is refused', async (address) => {
+  const { status, json } = await add({ url: address });
+  expect([address, status, json.error?.param]).toEqual([address, 400, 'url']);
+});
