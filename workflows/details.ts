@@ -2,6 +2,7 @@
 // media URL, because these belong to the customer.
 
 import type { TaskObject } from '../src/contract/task';
+import type { PlacementAttempt, PlacementTrouble } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { waitingMessage } from '../src/domain/task';
 import type { TaskJobs } from './task-jobs';
@@ -33,19 +34,23 @@ export function detailsOf(
 /** The `message` of a live task: what only its workflow knows. */
 export function messageFor(
   task: TaskObject,
-  { current, placed, waitsForTurn }: TaskJobs,
+  { current, placed, waitsForTurn, attempt }: TaskJobs,
   isStoring: boolean,
 ): string {
   if (isStoring) return task.message;
   if (!current) return 'The task is being admitted.';
   if (waitsForTurn) return waitingMessage;
-  if (!placed.has(current)) return 'The job is being placed with a provider, or waits there.';
+  if (!placed.has(current)) {
+    const trouble = troubleOf(attempt);
+    if (trouble) return `The task waits for a provider (${trouble}).`;
+    return 'The job is being placed with a provider, or waits there.';
+  }
   return task.message;
 }
 
 function doing(
   task: TaskObject,
-  { current, placed, waitsForTurn }: TaskJobs,
+  { current, placed, waitsForTurn, attempt }: TaskJobs,
   isStoring: boolean,
 ): string {
   if (task.finished_at) return 'finished';
@@ -53,5 +58,20 @@ function doing(
   if (!current) return 'being admitted';
   if (waitsForTurn) return `waiting for a slot for ${current}`;
   if (placed.has(current)) return `waiting for ${current}`;
+  const trouble = troubleOf(attempt);
+  if (trouble) return `placing ${current} (${trouble})`;
   return `placing ${current}, or waiting for it to begin`;
+}
+
+const troubles: Readonly<Record<PlacementTrouble, string>> = {
+  'no clear answer': 'the provider gave no clear answer',
+  unavailable: 'no provider is available',
+  busy: 'the provider has too many requests',
+  account: 'the provider does not serve this service at the moment',
+  fault: 'this service had a fault',
+};
+
+/** The last failed attempt in words; null if no attempt failed, or the job was placed since. */
+function troubleOf(last: PlacementAttempt | undefined): string | null {
+  return last?.trouble ? `attempt ${last.attempt}: ${troubles[last.trouble]}` : null;
 }

@@ -18,6 +18,7 @@ export const acceptUpdate = 'accept';
 export const taskQuery = 'task';
 export const jobSignal = 'job';
 export const turnSignal = 'turn';
+export const attemptSignal = 'attempt';
 export const refusedFailure = 'Refused';
 
 /** The answer of the `accept` update. */

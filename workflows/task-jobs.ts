@@ -2,7 +2,7 @@
 // last report of each job. Reports may be repeated or arrive out of order. A report that is not
 // newer than the stored report changes nothing.
 
-import type { JobKind, JobReport } from '../src/domain/job';
+import type { JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
 
 /** The channel and upstream id of an accepted job. */
 export interface UpstreamJob {
@@ -15,6 +15,8 @@ export class TaskJobs {
   current: JobKind | undefined;
   /** True if the current job waits for a slot. */
   waitsForTurn = false;
+  /** The last attempt to place the current job, as far as it was told. */
+  attempt: PlacementAttempt | undefined;
   /** Jobs that a channel has accepted, in the order in which the workflow learned of them. */
   readonly placed = new Map<JobKind, UpstreamJob>();
 
@@ -24,6 +26,14 @@ export class TaskJobs {
   begin(kind: JobKind): void {
     this.current = kind;
     this.waitsForTurn = false;
+    this.attempt = undefined;
+  }
+
+  /** A late message about an earlier attempt, or about another job, changes nothing. */
+  tried(attempt: PlacementAttempt): void {
+    if (attempt.kind !== this.current) return;
+    if (this.attempt && this.attempt.attempt >= attempt.attempt) return;
+    this.attempt = attempt;
   }
 
   /**

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/contract/error';
 import type { TaskObject } from '../src/contract/task';
-import type { JobInput, JobKind, JobReport } from '../src/domain/job';
+import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
 import type { KeptResults, ResultSource, StoreResults } from '../src/domain/results';
@@ -24,7 +24,14 @@ import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
 import { detailsOf, messageFor } from './details';
 import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
 import type { Accepted, ToldTask } from './messages';
-import { acceptUpdate, jobSignal, refusedFailure, taskQuery, turnSignal } from './messages';
+import {
+  acceptUpdate,
+  attemptSignal,
+  jobSignal,
+  refusedFailure,
+  taskQuery,
+  turnSignal,
+} from './messages';
 import * as attributes from './search-attributes';
 import { TaskJobs } from './task-jobs';
 
@@ -184,6 +191,10 @@ export class TaskState {
     setHandler(defineQuery<ToldTask>(taskQuery), () => this.told());
     setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
+    setHandler(defineSignal<[PlacementAttempt]>(attemptSignal), (attempt: PlacementAttempt) => {
+      this.jobs.tried(attempt);
+      this.describe();
+    });
     setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
   }
 

@@ -26,6 +26,10 @@ import { withNewLink } from './base-video';
  */
 export type Submitted = PlacedJob | 'open';
 
+/** The types of failures that say something about a provider. Others are faults of the service. */
+export const unknownFailure = 'SubmissionUnknown';
+export const noChannelFailure = 'NoChannelAvailable';
+
 export interface Candidate extends KnownChannel {
   readonly upstreamModel: string;
 }
@@ -85,7 +89,7 @@ export async function place(
     } else if (kind !== 'late') deps.channels.failed(channel.id, kind, error.retryAfterMs);
     if (next === 'look the job up') return null;
     if (next === 'resolve it later') {
-      throw trouble('SubmissionUnknown', 'It is not known whether the job arrived.', null);
+      throw trouble(unknownFailure, 'It is not known whether the job arrived.', null);
     }
     await notSent(deps, input);
     if (next === 'fail the task') return rejected(deps, input, { code, sentence: error.sentence });

@@ -27,6 +27,7 @@ import {
   adopt,
   type Candidate,
   failUnresolved,
+  noChannelFailure,
   notSent,
   place,
   type Submitted,
@@ -34,10 +35,12 @@ import {
   settledAfterMs,
   thisAttempt,
   trouble,
+  unknownFailure,
   waitingActivity,
 } from './place-job';
+import { type TellDeps, tellingAttempts } from './tell-attempts';
 
-export type SubmitDeps = JobDeps & InputDeps;
+export type SubmitDeps = JobDeps & InputDeps & TellDeps;
 
 export function createSubmitActivities(deps: SubmitDeps) {
   const inputs = { ...deps, inlineLimit: createInlineLimit() };
@@ -47,13 +50,15 @@ export function createSubmitActivities(deps: SubmitDeps) {
      * completes the activity when the job ends (notify-tasks.ts).
      */
     async runJob(input: JobInput): Promise<PlacedJob> {
-      const submitted = await whileBeating(async () => {
+      const run = async () => {
         if (input.kind === 'super_resolution') await closeGeneration(deps.db, input.taskId);
         const videoUrl = await findBaseVideo(deps, input);
         const request = await findRequest(deps.db, input.taskId);
         const requested = { ...input, videoUrl, request };
         return withInputAddresses(inputs, requested, (sent) => tryChannels(deps, sent));
-      });
+      };
+      const channels = choicesOf(input).map(({ channel }) => channel);
+      const submitted = await whileBeating(() => tellingAttempts(deps, input, channels, run));
       if (submitted === 'open') throw new CompleteAsyncError();
       return submitted;
     },
@@ -131,11 +136,7 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
   if (!job) return failUnresolved(deps, input, channel, 'the provider has no list');
   if (job.found === 'unclear') {
     if (lost.sentAgoMs > clearsUpWithinMs) return failUnresolved(deps, input, channel, job.why);
-    throw trouble(
-      'SubmissionUnknown',
-      `It is not known whether the job arrived: ${job.why}.`,
-      null,
-    );
+    throw trouble(unknownFailure, `It is not known whether the job arrived: ${job.why}.`, null);
   }
   if (job.found === 'one') {
     deps.events.lostJobFound(channel.id, input.taskId, job.upstreamId);
@@ -143,7 +144,7 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
   }
   const quietMs = settledAfterMs(channel) - lost.sentAgoMs;
   if (quietMs > 0) {
-    throw trouble('SubmissionUnknown', 'The list may not show the job yet.', quietMs);
+    throw trouble(unknownFailure, 'The list may not show the job yet.', quietMs);
   }
   await notSent(deps, input);
   return tryChannels(deps, input);
@@ -159,7 +160,7 @@ async function lookUp(
     return await findLostJob(deps, input, lost, provider);
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-    throw trouble('SubmissionUnknown', 'The lost job could not be looked up.', error.retryAfterMs);
+    throw trouble(unknownFailure, 'The lost job could not be looked up.', error.retryAfterMs);
   }
 }
 
@@ -187,5 +188,5 @@ function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
 function noChannel(deps: JobDeps, input: JobInput): ApplicationFailure {
   const rests = candidatesOf(deps, input).map(({ channel }) => deps.channels.restMs(channel.id));
   const soonest = rests.length > 0 ? Math.min(...rests) : 0;
-  return trouble('NoChannelAvailable', 'No channel takes the job at the moment.', soonest || null);
+  return trouble(noChannelFailure, 'No channel takes the job at the moment.', soonest || null);
 }

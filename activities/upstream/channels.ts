@@ -24,6 +24,8 @@ export interface Channels {
    * Returns the milliseconds until the end of this channel's pause; 0 if the channel is not paused.
    */
   restMs(id: string): number;
+  /** The kind of this channel's last failure, if it has not succeeded since. */
+  lastFault(id: string): FaultKind | undefined;
   succeeded(id: string): void;
   failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
 }
@@ -54,7 +56,7 @@ export function createChannels(
   more: ChannelOptions,
 ): Channels {
   const channels = new Map<string, KnownChannel>();
-  const troubles = new Map<string, { failures: number; restUntil: number }>();
+  const troubles = new Map<string, { failures: number; restUntil: number; kind: FaultKind }>();
 
   return {
     ids: () => Object.keys(catalogue().channels),
@@ -71,12 +73,14 @@ export function createChannels(
     restMs(id) {
       return Math.max(0, (troubles.get(id)?.restUntil ?? 0) - now());
     },
+    lastFault: (id) => troubles.get(id)?.kind,
     succeeded(id) {
       troubles.delete(id);
     },
     failed(id, kind, retryAfterMs) {
-      const trouble = troubles.get(id) ?? { failures: 0, restUntil: 0 };
+      const trouble = troubles.get(id) ?? { failures: 0, restUntil: 0, kind };
       trouble.failures += 1;
+      trouble.kind = kind;
       const rest =
         kind === 'operator'
           ? restAfterAccountTroubleMs

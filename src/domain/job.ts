@@ -43,6 +43,16 @@ export interface JobFailure {
   readonly ours?: true;
 }
 
+/** The reason why an attempt to place a job failed, in our own words. */
+export type PlacementTrouble = 'no clear answer' | 'unavailable' | 'busy' | 'account' | 'fault';
+
+/** One attempt to place a job. `trouble` is null if a channel accepted the job. */
+export interface PlacementAttempt {
+  readonly kind: JobKind;
+  readonly attempt: number;
+  readonly trouble: PlacementTrouble | null;
+}
+
 /**
  * The input of `runJob`. The caller's request and the video to enhance are not part of it; the
  * activity reads them from the database.

@@ -17,6 +17,7 @@ import {
 } from '../../activities';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
+import { tellAttemptBy } from '../../activities/jobs/tell-attempts';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import type { Catalogue } from '../domain/catalogue';
@@ -182,7 +183,8 @@ function composeActivities(
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
   const inputs = parts.files;
   const submit = { db, events, inputs, now: () => Date.now(), channels: channelsOf() };
-  const tasks = traced(createTaskActivities(submit));
+  const tellAttempt = tellAttemptBy(client);
+  const tasks = traced(createTaskActivities({ ...submit, tellAttempt }));
   const loops = createLoopActivities({
     ...submit,
     // The loops have their own state of channels, because a channel that is paused for creates can

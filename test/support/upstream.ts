@@ -13,7 +13,7 @@ import { createSubmitActivities, type SubmitDeps } from '../../activities/jobs/s
 import { createChannels } from '../../activities/upstream/channels';
 import { findJob } from '../../src/db/jobs/queries';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
-import type { JobInput, PlacedJob, RequestedJob } from '../../src/domain/job';
+import type { JobInput, PlacedJob, PlacementAttempt, RequestedJob } from '../../src/domain/job';
 import { openDirectory } from '../../src/storage/directory';
 import { createStudio, type Studio } from '../../studio/server';
 import { aJobInput, aPlan, aRequest } from './builders';
@@ -29,6 +29,8 @@ export interface Upstream {
   readonly studio: Studio;
   readonly deps: SubmitDeps;
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
+  /** What the workflows of the tasks were told about attempts. */
+  readonly told: readonly PlacementAttempt[];
   /** The number of jobs that the studio has accepted for this task. */
   accepted(taskId: string): Promise<number>;
   /** The number of creates that the studio has received. */
@@ -75,6 +77,7 @@ export async function startUpstream(
     superResolution: null,
   };
   const events: { name: string; args: readonly unknown[] }[] = [];
+  const told: PlacementAttempt[] = [];
   const now = () => Date.now();
   const apiKeys = (name: string) => (name === 'KEY' ? key : 'an unknown key');
 
@@ -97,6 +100,7 @@ export async function startUpstream(
     },
     now,
     events: recorded(events),
+    tellAttempt: async (_, attempt) => void told.push(attempt),
     channels: createChannels(() => catalogue, apiKeys, now, {
       events: recorded(events),
       allowHosts: [new URL(studio.url).host],
@@ -106,6 +110,7 @@ export async function startUpstream(
     studio,
     deps,
     events,
+    told,
     attempt: (input, over = {}, number = 1) => attemptOf({ ...deps, ...over }, input, number),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),

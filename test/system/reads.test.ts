@@ -34,4 +34,14 @@ test('the workflow answers reads of its live task; the row answers without a wor
   expect(await get(id)).toMatchObject({ task: { status: 'failed' }, by: 'row' });
 });
 
+test('the message of a task says why no provider has its job yet', async () => {
+  const down = { status: 503, code: 'ServiceUnavailable', times: 3 };
+  const { id } = (await service.create(textTask({ run_s: 600, create: down }))).json;
+  await until('it names a failed attempt', async () =>
+    /attempt [1-3]/.test((await get(id)).task.message),
+  );
+  await until('the job runs', async () => (await get(id)).task.status === 'running');
+  expect((await get(id)).task.message).not.toContain('attempt');
+});
+
 testReads(() => service, { rounds: 1 });

@@ -3,9 +3,9 @@
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { TaskObject } from '../../src/contract/task';
-import type { PlacedJob } from '../../src/domain/job';
+import type { PlacedJob, PlacementAttempt } from '../../src/domain/job';
 import { stageOf } from '../../src/domain/task';
-import { turnSignal } from '../../workflows/messages';
+import { attemptSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
 import { inWorld, ourLinks, type World } from '../support/task-world';
@@ -518,6 +518,36 @@ describe('a full channel', () => {
       expect(world.submitted).toHaveLength(2);
     }));
 });
+
+test('the message of a task names the last failed attempt to place its job, until the job is placed', () =>
+  runReal(async (world) => {
+    let place: () => void = () => undefined;
+    const wait = new Promise<void>((resolve) => {
+      place = resolve;
+    });
+    world.script.submit = async () => {
+      await wait;
+      return { outcome: 'open', channel: 'studio', upstreamId: 'job' };
+    };
+    const input = aTaskInput();
+    const task = await world.start(input);
+    await task.accepted;
+    await until('the job is being placed', () => world.submitted.length === 1);
+    const handle = world.env.client.workflow.getHandle(input.taskId);
+    const after = async (attempt: number, trouble: PlacementAttempt['trouble']) => {
+      const told: PlacementAttempt = { kind: 'generation', attempt, trouble };
+      await handle.signal(attemptSignal, told);
+      return (await task.told()).message;
+    };
+    const busy = await after(3, 'busy');
+    expect(busy).toContain('attempt 3');
+    expect(await after(2, 'unavailable')).toBe(busy);
+    expect(await after(4, 'unavailable')).toContain('attempt 4');
+    expect(await after(5, null)).not.toContain('attempt');
+    place();
+    await task.report(aSuccess());
+    expect((await task.result()).status).toBe('succeeded');
+  }));
 
 describe('the history', () => {
   test('of a task that waits two days has as many events as the history of a task that waits a minute', () =>
