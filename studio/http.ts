@@ -76,7 +76,14 @@ export function send(
 
 /** Reads a JSON object; anything else is refused. */
 export async function readJsonObject(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, BODY_BYTES_MAX);
+  return parseJsonObject(await readBody(request));
+}
+
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return readBytes(request, BODY_BYTES_MAX);
+}
+
+export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

@@ -10,6 +10,7 @@ import { type DownloadOptions, openDownload } from '../../src/outbound/download'
 import { GuardedFailure } from '../../src/outbound/guarded-request';
 import { readIncoming } from '../../src/storage/incoming-bytes';
 import { type Storage, StorageError } from '../../src/storage/storage';
+import { hostOf } from '../upstream/result-addresses';
 
 export interface CopyDeps {
   readonly db: Knex;
@@ -28,27 +29,44 @@ export class CopyFailure extends Error {
 // This limit is far above the size of any generated video. A faulty server cannot fill the storage.
 const bytesMax = 4 * 1024 ** 3;
 
+type Headers = Readonly<Record<string, string>> | null;
+
 interface Copied {
   readonly bytes: number;
   /** The size of a video in pixels; null if the file does not contain the size. */
   readonly size: Size | null;
 }
 
+/**
+ * `ownHeaders` is set if the provider wants these headers at its own address. Like the channel, this
+ * address may then be inside the network.
+ */
 export async function copyResult(
   deps: CopyDeps,
   row: ResultRow,
   signal: AbortSignal,
+  ownHeaders: Headers = null,
 ): Promise<Copied> {
   try {
-    return await copy(deps, row, signal);
+    return await copy(deps, row, signal, ownHeaders);
   } catch (error) {
     throw failureOf(error);
   }
 }
 
-async function copy(deps: CopyDeps, row: ResultRow, signal: AbortSignal): Promise<Copied> {
+async function copy(
+  deps: CopyDeps,
+  row: ResultRow,
+  signal: AbortSignal,
+  ownHeaders: Headers,
+): Promise<Copied> {
   const { storage, db, allowHosts, limits } = deps;
-  const options = { allowHosts, signal, ...(limits ? { limits } : {}) };
+  const options = {
+    allowHosts: ownHeaders ? [...allowHosts, hostOf(row.sourceUrl)] : allowHosts,
+    signal,
+    ...(ownHeaders ? { headers: ownHeaders } : {}),
+    ...(limits ? { limits } : {}),
+  };
   const { status, headers, body } = await openDownload(row.sourceUrl, options);
   try {
     if (status !== 200) throw new CopyFailure(`The provider answered ${status}.`);

@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import { type ResultRow, renewSource } from '../../src/db/files/results';
-import { findJob, wasSent } from '../../src/db/jobs/queries';
+import { findJob, type SentJob, wasSent } from '../../src/db/jobs/queries';
 import type { Channels } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
 
@@ -32,20 +32,36 @@ export async function renewLink(
   }
 }
 
-async function readLink(
-  { db, channels }: NewLinkDeps,
+/** Returns the headers that the provider of a result wants at its own address; otherwise null. */
+export async function headersFor(
+  deps: NewLinkDeps,
+  taskId: string,
+  row: ResultRow,
+): Promise<Readonly<Record<string, string>> | null> {
+  const job = await jobOf(deps, taskId, row);
+  const provider = job && deps.channels.find(job.channel)?.provider;
+  return provider?.resultHeaders?.(row.sourceUrl) ?? null;
+}
+
+async function readLink(deps: NewLinkDeps, taskId: string, row: ResultRow): Promise<string | null> {
+  const job = await jobOf(deps, taskId, row);
+  if (!job?.upstreamId) return null;
+  const channel = deps.channels.find(job.channel);
+  if (!channel) throw new UpstreamFault('unavailable', 'ChannelGone', '');
+  const { result } = await channel.provider.read(job.upstreamId, taskId);
+  const { videoUrl, lastFrameUrl } = result ?? {};
+  return (row.role === 'video' ? videoUrl : lastFrameUrl) ?? null;
+}
+
+async function jobOf(
+  { db }: NewLinkDeps,
   taskId: string,
   { role }: ResultRow,
-): Promise<string | null> {
+): Promise<SentJob | null> {
   // If the video was enhanced, the enhancer gives the link of the video. The link of the last frame
   // always comes from the generator.
   const enhanced =
     role === 'video' ? await findJob(db, { taskId, kind: 'super_resolution' }) : null;
   const job = enhanced ?? (await findJob(db, { taskId, kind: 'generation' }));
-  if (!wasSent(job) || !job.upstreamId) return null;
-  const channel = channels.find(job.channel);
-  if (!channel) throw new UpstreamFault('unavailable', 'ChannelGone', '');
-  const { result } = await channel.provider.read(job.upstreamId, taskId);
-  const { videoUrl, lastFrameUrl } = result ?? {};
-  return (role === 'video' ? videoUrl : lastFrameUrl) ?? null;
+  return wasSent(job) ? job : null;
 }

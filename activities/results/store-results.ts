@@ -10,7 +10,7 @@ import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/r
 import type { ActivityEvents } from '../events';
 import { whileBeating } from '../heartbeat';
 import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
-import { type NewLinkDeps, renewLink } from './new-link';
+import { headersFor, type NewLinkDeps, renewLink } from './new-link';
 
 export interface FileDeps extends CopyDeps, NewLinkDeps {
   readonly events: ActivityEvents;
@@ -76,7 +76,8 @@ async function copyAll(
   const failures = await Promise.all(
     awaited.map(async (row): Promise<Failure | null> => {
       try {
-        const copied = await copyResult(deps, row, signal);
+        const headers = await headersFor(deps, taskId, row);
+        const copied = await copyResult(deps, row, signal, headers);
         size ??= copied.size;
         deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;

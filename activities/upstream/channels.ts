@@ -104,6 +104,7 @@ function providerOf(
     timeoutMs: channel.requestTimeoutMs,
     honoursIdempotencyKey: channel.honoursIdempotencyKey,
     hasList: channel.hasList,
+    profile: channel.profile ?? null,
     hurry,
   };
   const provider = protocolNamed(channel.protocol).connect(access);

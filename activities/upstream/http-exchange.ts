@@ -2,6 +2,7 @@
 // of a failure shows whether the request may have arrived. Redirects are not followed, and nothing
 // is retried here.
 
+import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { FaultKind } from '../../src/domain/create-answer';
@@ -13,7 +14,10 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly apiKey: string;
+  /** A body in JSON. */
   readonly body?: unknown;
+  /** The fields of a form, which is sent in place of JSON. The names are plain. */
+  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** If the connection is made after this time of the monotonic clock, nothing is sent. */
@@ -50,7 +54,7 @@ const agents = { reads: socketsOf(true), writes: socketsOf(false) };
 
 export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
   const url = new URL(request.url);
-  const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+  const { body, contentType } = encoded(request);
   return new Promise((resolve, reject) => {
     let connected = false;
     // Without a connection the request cannot have arrived. With a connection it may have arrived.
@@ -71,7 +75,7 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
       headers: {
         accept: 'application/json',
         authorization: `Bearer ${request.apiKey}`,
-        ...(body ? { 'content-type': 'application/json', 'content-length': body.length } : {}),
+        ...(body ? { 'content-type': contentType, 'content-length': body.length } : {}),
         ...traceHeaders(),
         ...request.headers,
       },
@@ -109,6 +113,20 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
     if (request.hurry?.aborted) hurry();
     else request.hurry?.addEventListener('abort', hurry);
   });
+}
+
+function encoded({ body, form }: UpstreamRequest) {
+  if (form) {
+    const boundary = randomBytes(16).toString('hex');
+    const parts = Object.entries(form).map(
+      ([name, value]) =>
+        `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    );
+    const text = `${parts.join('')}--${boundary}--\r\n`;
+    return { body: Buffer.from(text), contentType: `multipart/form-data; boundary=${boundary}` };
+  }
+  const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  return { body: json, contentType: 'application/json' };
 }
 
 function isRead({ method }: UpstreamRequest): boolean {

@@ -3,9 +3,14 @@
 
 import { ark } from './ark/protocol';
 import { mediakit } from './mediakit/protocol';
+import { openaiVideos } from './openai-videos/protocol';
 import type { Protocol } from './protocol';
 
-const protocols: Readonly<Record<string, Protocol>> = { ark, mediakit };
+const protocols: Readonly<Record<string, Protocol>> = {
+  ark,
+  mediakit,
+  'openai-videos': openaiVideos,
+};
 
 /** The names that `protocol` of a channel may have. */
 export const protocolNames: readonly string[] = Object.keys(protocols);

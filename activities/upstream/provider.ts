@@ -20,6 +20,8 @@ export interface ProviderAccess {
   readonly timeoutMs: number;
   readonly honoursIdempotencyKey: boolean;
   readonly hasList: boolean;
+  /** The dialect that the channel names. */
+  readonly profile?: string | null;
   /** Aborted shortly before the process must end. */
   readonly hurry?: AbortSignal | undefined;
 }
@@ -56,6 +58,12 @@ export interface Provider {
    */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;
+  /**
+   * Returns the headers with which a result is read, if its address is one of the provider's own;
+   * null for all other addresses. The headers contain the key, so they are never sent after a
+   * redirect. Absent if the provider's results need no key.
+   */
+  readonly resultHeaders?: (url: string) => Readonly<Record<string, string>> | null;
 }
 
 /** Both times are read from the clock of the database. */

@@ -40,10 +40,22 @@ export function crossFaults(file: CatalogueFile): string[] {
       );
     }
   };
+  for (const [id, { protocol, profile }] of Object.entries(file.channels)) {
+    const { profiles = [] } = protocolNamed(protocol);
+    if (profile === null || profiles.includes(profile)) continue;
+    const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';
+    say(['channels', id, 'profile'], `${protocol} has ${known}; got "${profile}"`);
+  }
   for (const [id, entry] of Object.entries(file.models)) {
     const at = (...path: PropertyKey[]) => ['models', id, ...path];
     for (const [index, choice] of entry.channels.entries()) {
       checkChannel(at('channels', index, 'channel'), choice.channel, 'generation');
+      if (choice.meter === 'reported' && needsMeter(choice.channel, file)) {
+        say(
+          at('channels', index, 'meter'),
+          'the channel reports no tokens: perSecond or perJob is needed',
+        );
+      }
       for (const tier of unmeteredTiers(entry, choice)) {
         say(at('channels', index, 'meter'), `has no figure for ${tier}`);
       }
@@ -64,6 +76,14 @@ export function crossFaults(file: CatalogueFile): string[] {
     );
   }
   return faults;
+}
+
+/** The protocols of the channels of a model, each once. */
+export function protocolsOf(entry: ModelEntry, file: CatalogueFile) {
+  const channels = entry.channels.flatMap(({ channel }) =>
+    Object.hasOwn(file.channels, channel) ? [file.channels[channel]!.protocol] : [],
+  );
+  return [...new Set(channels)].map(protocolNamed);
 }
 
 // This limit is far above any real price, and far below the largest safe integer.
@@ -106,6 +126,11 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
     }
   }
   inputFaults(entry, say);
+  for (const { brokenPromises } of protocolsOf(entry, file)) {
+    for (const { path, sentence } of brokenPromises?.(entry) ?? []) {
+      say(path, `a channel of the model ${sentence}`);
+    }
+  }
   const { defaults, durations } = entry;
   if (!entry.resolutions.includes(defaults.resolution)) {
     say(['defaults', 'resolution'], `${defaults.resolution} is not among the resolutions`);
@@ -124,6 +149,11 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   if (entry.draft && !entry.resolutions.includes('480p')) {
     say(['draft'], 'a draft is 480p, which is not among the resolutions');
   }
+}
+
+function needsMeter(id: string, { channels }: CatalogueFile): boolean {
+  const channel = Object.hasOwn(channels, id) ? channels[id] : undefined;
+  return channel !== undefined && protocolNamed(channel.protocol).needsMeter === true;
 }
 
 /** The tiers of the model for which a meter of a channel has no figure. */

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from '../domain/catalogue';
-import { crossFaults, lengthsOf, pathText } from './catalogue-faults';
+import { crossFaults, lengthsOf, pathText, protocolsOf } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { catalogueFileSchema } from './catalogue-schema';
 
@@ -122,6 +122,7 @@ function modelOf(id: string, entry: ModelEntry, file: CatalogueFile): Model {
       ...choice,
       ...(meter === 'reported' ? {} : { meter }),
     })),
+    enhanceable: protocolsOf(entry, file).every(({ resultsNeedKey }) => !resultsNeedKey),
     prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
       ...(resolutions ? { resolutions } : {}),
       ...(inputVideo === undefined ? {} : { inputVideo }),

@@ -61,6 +61,7 @@ const factor = z
 
 const channel = z.strictObject({
   protocol: oneOf(protocolNames),
+  profile: name.nullable().default(null),
   baseUrl: name,
   apiKeyEnv: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable'),
   requestTimeoutMs: whole(100, 600_000).default(30_000),

@@ -22,6 +22,8 @@ export interface Channel {
   readonly id: string;
   /** A name in the table of activities/upstream/protocols.ts. */
   readonly protocol: string;
+  /** The dialect of the protocol; null or absent for the default. */
+  readonly profile?: string | null;
   readonly baseUrl: string;
   /**
    * The name of the environment variable that contains the key. The key itself is never in a plan
@@ -66,6 +68,8 @@ export interface Model {
   readonly toolsTextOnly: boolean;
   readonly lastFrame: boolean;
   readonly promptCharsMax: number;
+  /** False if an enhancer cannot read the videos, because they need the key of the channel. */
+  readonly enhanceable: boolean;
   readonly defaults: {
     readonly resolution: Resolution;
     readonly ratio: Ratio;

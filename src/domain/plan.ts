@@ -182,11 +182,14 @@ function superResolutionFaults(
 ): Refusal[] {
   const config = metadata.super_resolution_config;
   if (!config) return [];
-  if (catalogue.superResolution) return enhancementFaults(config, frame, model);
+  if (catalogue.superResolution && model.enhanceable) {
+    return enhancementFaults(config, frame, model);
+  }
+  const what = model.enhanceable ? 'this service' : `model "${model.id}"`;
   return [
     unsupported(
       'metadata.super_resolution_config',
-      'this service offers no super-resolution; leave it out or send {}.',
+      `${what} offers no super-resolution; leave it out or send {}.`,
     ),
   ];
 }

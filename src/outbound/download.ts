@@ -7,6 +7,8 @@ import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-requ
 
 export interface DownloadOptions
   extends Pick<GuardedRequest, 'allowHosts' | 'signal' | 'resolve' | 'ca'> {
+  /** Headers for the given address only. They are not sent after a redirect. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Tests set shorter times. */
   readonly limits?: Partial<Limits>;
 }
@@ -41,7 +43,8 @@ const redirectsMax = 3;
 export async function openDownload(url: string, options: DownloadOptions): Promise<Download> {
   let from = url;
   for (let redirects = 0; ; redirects += 1) {
-    const found = await downloadOnce(from, options);
+    const own = redirects === 0 ? options.headers : undefined;
+    const found = await downloadOnce(from, options, own);
     const to = redirectOf(found, from);
     if (to === null) return found;
     found.body.destroy();
@@ -52,10 +55,14 @@ export async function openDownload(url: string, options: DownloadOptions): Promi
   }
 }
 
-async function downloadOnce(url: string, options: DownloadOptions): Promise<Download> {
+async function downloadOnce(
+  url: string,
+  options: DownloadOptions,
+  own: DownloadOptions['headers'],
+): Promise<Download> {
   const { signal } = options;
   const times = { ...limits, ...options.limits };
-  const headers = { accept: '*/*', 'accept-encoding': 'identity' };
+  const headers = { accept: '*/*', 'accept-encoding': 'identity', ...own };
   const { outgoing, response } = await sendGuarded(
     { ...options, ...times, url, headers },
     { method: 'GET', urlCharsMax },

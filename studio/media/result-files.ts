@@ -38,7 +38,12 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
   const folder = (jobId: string) => join(results, jobId);
 
   async function serve(exchange: Exchange): Promise<void> {
-    const { jobId } = addresses.open(exchange.path, exchange.query);
+    const { jobId, name } = addresses.open(exchange.path, exchange.query);
+    await send(exchange, jobId, name);
+  }
+
+  /** Sends a file of a job. The caller has checked that the client may read the file. */
+  async function send(exchange: Exchange, jobId: string, name: ResultName): Promise<void> {
     const faults = exchange.method === 'HEAD' ? undefined : scriptOf(jobId)?.result;
     const fault = nextFault(faults, exchange.path);
     if (fault?.status !== undefined || fault?.code !== undefined) {
@@ -46,13 +51,16 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
       const code = fault.code ?? (status === 404 ? 'NotFound' : 'AccessDenied');
       throw new ProtocolError(status, code, 'The download failed because its script says so.');
     }
-    const file = localFile(exchange.path, exchange.query);
-    await serveContent(exchange, await fileContent(file), fault);
+    await serveContent(exchange, await fileContent(fileOf(jobId, name)), fault);
   }
 
   /** Returns the path of the file that a link names. Throws if the link is not valid. */
   function localFile(path: string, query: URLSearchParams): string {
     const { jobId, name } = addresses.open(path, query);
+    return fileOf(jobId, name);
+  }
+
+  function fileOf(jobId: string, name: ResultName): string {
     const file = join(folder(jobId), name);
     return existsSync(file) ? file : placeholders[name];
   }
@@ -74,5 +82,5 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
   const cleaning = setInterval(clean, CLEAN_MS).unref();
   const close = () => clearInterval(cleaning);
 
-  return { url: addresses.url, folder, serve, localFile, drop, close };
+  return { url: addresses.url, folder, serve, send, localFile, drop, close };
 }

@@ -3,7 +3,8 @@
 import { createArkFace } from './ark/face';
 import type { Face, FaceParts } from './face';
 import { createMediakitFace } from './mediakit/face';
+import { createOpenaiVideosFace } from './openai-videos/face';
 
 export function createFaces(parts: FaceParts): Face[] {
-  return [createArkFace(parts), createMediakitFace(parts)];
+  return [createArkFace(parts), createMediakitFace(parts), createOpenaiVideosFace(parts)];
 }

@@ -64,6 +64,23 @@ test('if the row of a file is removed during its copy, the copied bytes are dele
   expect(await lengthOf(storage, key)).toBeNull();
 });
 
+test('the key is sent to the provider’s own address, and not to the address of a redirect', async () => {
+  const seen: unknown[] = [];
+  answer = ({ url, headers }, response) => {
+    seen.push([url, headers.authorization]);
+    if (url === '/video.mp4') response.writeHead(302, { location: '/elsewhere.mp4' }).end();
+    else response.end(mp4(5));
+  };
+  const deps = { db: database.db, storage, allowHosts: [] };
+  const signal = new AbortController().signal;
+  const copied = copyResult(deps, aRow().row, signal, { authorization: 'Bearer key' });
+  await expect(copied).rejects.toThrow('removed');
+  expect(seen).toEqual([
+    ['/video.mp4', 'Bearer key'],
+    ['/elsewhere.mp4', undefined],
+  ]);
+});
+
 test('no new link of a result is requested if its task has no job', async () => {
   const deps = { db: database.db, channels: { find: () => undefined } };
   expect(await renewLink(deps, aTaskId(), aRow().row)).toBe(false);

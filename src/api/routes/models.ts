@@ -40,8 +40,9 @@ function offerFor(catalogue: Catalogue, caller: Caller): Offer {
   return { models, currency, superResolution: mayEnhance ? superResolution : null };
 }
 
-function shown(model: Model, { currency, superResolution }: Offer) {
+function shown(model: Model, { currency, ...offer }: Offer) {
   const { durations, inputs, defaults } = model;
+  const superResolution = model.enhanceable ? offer.superResolution : null;
   return {
     id: model.id,
     ...(model.retires === null ? {} : { retires: model.retires }),

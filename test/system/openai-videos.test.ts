@@ -1,0 +1,111 @@
+// Whole tasks on channels that speak OpenAI videos, one channel for each dialect. The generator is
+// the studio. A liar between them gives wrong answers. Afterwards the ledger agrees.
+
+import { audit } from '../../src/db/ledger-audit';
+import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
+import { type Service, startService } from '../support/service';
+import { profiles, videosCatalogue } from '../support/videos-catalogue';
+
+let service: Service;
+let liar: Liar;
+beforeAll(async () => {
+  liar = await startLiar(() => service.studio.url);
+  service = await startService({
+    catalogue: () => videosCatalogue(liar.url),
+  });
+});
+afterEach(async () => {
+  liar.lie = () => null;
+  expect(service.failures).toEqual([]);
+  expect((await audit(service.db)).differences).toEqual([]);
+});
+afterAll(async () => {
+  await service?.close();
+  await liar?.close();
+});
+
+const isRead = ({ method, path }: Exchange) =>
+  method === 'GET' && /^\/v1\/videos\/[^/]+$/.test(path);
+const isContent = ({ method, path }: Exchange) => method === 'GET' && path.endsWith('/content');
+
+function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie) {
+  let left = times;
+  liar.lie = (exchange) => {
+    if (!fits(exchange) || left === 0) return null;
+    left -= 1;
+    return lie;
+  };
+  return () => left;
+}
+
+async function script(fields: object): Promise<void> {
+  const response = await fetch(`${service.studio.url}/admin/script`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.studioKey}` },
+    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function ended(model: string, over: object = {}) {
+  const { status, json } = await service.create({ model, prompt: 'a lighthouse at dusk', ...over });
+  expect([status, json.error]).toEqual([200, undefined]);
+  return service.finished(json.id);
+}
+
+describe.each(profiles)('a task in the dialect %s', (profile) => {
+  beforeEach(() => script({}));
+
+  test('from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
+    const task = await ended(profile, { duration: 8 });
+    expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
+    expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
+    expect(task.billing.usage_missing).toBeUndefined();
+    const video = await fetch(task.video_url);
+    expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+  });
+
+  test('with an image succeeds', async () => {
+    const image = `${service.studio.url}/samples/image.png`;
+    expect((await ended(profile, { image })).status).toBe('succeeded');
+  });
+});
+
+test('a filtered video costs nothing', async () => {
+  await script({ end: 'failed', code: 'moderation_blocked' });
+  const task = await ended('openai');
+  expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
+  expect(task.error.message).toMatch(/content check/);
+});
+
+test.each([
+  ['an unknown status', { status: 200, body: '{"id":"x","status":"thinking"}' }],
+  ['a page', { status: 200, body: '<html>' }],
+  ['JSON that is cut', { status: 200, body: '{"id":"x","sta' }],
+  ['500', { status: 500, body: '{"error":{"code":"server_error"}}' }],
+  ['404', { status: 404, body: '{"error":{"code":"video_not_found"}}' }],
+  ['429', { status: 429, body: '{}' }],
+])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
+  await script({});
+  const left = lies(isRead, 3, lie as Lie);
+  expect((await ended('openai')).status).toBe('succeeded');
+  expect(left()).toBe(0);
+});
+
+test('a video that is not ready at once is copied later', async () => {
+  await script({});
+  const left = lies(isContent, 1, { status: 404, body: '{}' } as Lie);
+  expect((await ended('openai')).status).toBe('succeeded');
+  expect(left()).toBe(0);
+});
+
+test('a model of such a channel shows no super-resolution, and refuses it', async () => {
+  const { json } = await service.call('GET', '/v1/models');
+  const shown = json.data.find(({ id }: { id: string }) => id === 'openai');
+  expect([shown.features.super_resolution, shown.super_resolution]).toEqual([false, null]);
+  const refused = await service.create({
+    ...{ model: 'openai', prompt: 'p' },
+    metadata: { super_resolution_config: { resolution: '1080p', tool_version: 'standard' } },
+  });
+  expect([refused.status, refused.json.error.code]).toEqual([400, 'unsupported_value']);
+});
