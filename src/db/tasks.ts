@@ -39,11 +39,14 @@ const factsColumn = `
              'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
       from jobs job where job.task_id = tasks.id) end as facts`;
 
-/** SQL for the condition that a live task is running (stageOf in domain/task.ts). */
+/**
+ * SQL for the condition that a live task is running (stageOf in domain/task.ts). Scalar
+ * queries look up the rows of each task by its key; for an `exists` PostgreSQL may read all rows.
+ */
 export const isRunning = `(
-  exists (select from jobs job where job.task_id = tasks.id
-             and (job.status <> 'queued' or job.kind = 'super_resolution'))
-  or exists (select from files where files.task_id = tasks.id))`;
+  coalesce((select bool_or(job.status <> 'queued' or job.kind = 'super_resolution')
+              from jobs job where job.task_id = tasks.id), false)
+  or coalesce((select true from files where files.task_id = tasks.id limit 1), false))`;
 
 export const storedColumns = `
   tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,

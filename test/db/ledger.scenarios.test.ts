@@ -43,13 +43,13 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    u a 1    | a -25+0 | insufficient_balance`,
 
   'a credit can be spent at once, but a hold above the balance is refused': `
-    hold    t a 1    | a 0+0   | insufficient_balance
+    hold    p a 1    | a 0+0   | insufficient_balance
     credit  a 5 i1   | a 5+0   | created
-    hold    t a 6    | a 5+0   | insufficient_balance
+    hold    q a 6    | a 5+0   | insufficient_balance
     hold    t a 5    | a 0+5   | created
     settle  t 9      | a -4+0  | created
     credit  a 4 i2   | a 0+0   | created
-    hold    u a 1    | a 0+0   | insufficient_balance
+    hold    r a 1    | a 0+0   | insufficient_balance
     credit  a 1 i3   | a 1+0   | created
     hold    u a 1    | a 0+1   | created
     refund  u        | a 1+0   | created`,
@@ -85,12 +85,15 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    t a 40   | a 0+40  | exists
     hold    u a 1    | a 0+40  | insufficient_balance`,
 
-  'a refused hold may be tried again': `
+  'a task whose hold was refused has ended, and only another task can be opened later': `
     hold    t a 40   | a 0+0   | insufficient_balance
-    hold    t a 40   | a 0+0   | insufficient_balance
+    hold    t a 40   | a 0+0   | ended
     credit  a 40 i1  | a 40+0  | created
-    hold    t a 40   | a 0+40  | created
-    refund  t        | a 40+0  | created`,
+    hold    t a 40   | a 40+0  | ended
+    settle  t 40     | -       | ended
+    refund  t        | -       | ended
+    hold    u a 40   | a 0+40  | created
+    refund  u        | a 40+0  | created`,
 
   'a settled task cannot be refunded or settled with another amount': `
     credit  a 100 i1 | a 100+0 | created
@@ -121,16 +124,16 @@ const scenarios: Readonly<Record<string, string>> = {
     hold    v a 11   | a 10+90 | insufficient_balance
     settle  u 60     | a 0+40  | created
     refund  t        | a 40+0  | created
-    hold    v a 11   | a 29+11 | created
-    settle  v 11     | a 29+0  | created`,
+    hold    w a 11   | a 29+11 | created
+    settle  w 11     | a 29+0  | created`,
 
   'tasks of one customer do not change the balance of another customer': `
     credit  a 100 i1 | a 100+0 | created
     credit  b 10 i1  | b 10+0  | created
     hold    t a 40   | a 60+40 | created
     hold    u b 11   | b 10+0  | insufficient_balance
-    hold    u b 10   | b 0+10  | created
-    settle  u 15     | b -5+0  | created
+    hold    v b 10   | b 0+10  | created
+    settle  v 15     | b -5+0  | created
     settle  t 1      | a 99+0  | created`,
 
   'a repeated credit is recognised by its reference': `
@@ -197,6 +200,7 @@ function asRuled(lines: readonly (readonly unknown[])[]): string[] {
   const available: Record<string, number> = {};
   const held: Record<string, number> = {};
   const known = new Map<string, number>();
+  const refused = new Set<string>();
   const put = (id: string, value: number, move: () => void): string => {
     const before = known.get(id);
     if (before !== undefined) return before === value ? 'exists' : 'exists_with_different_amount';
@@ -217,13 +221,18 @@ function asRuled(lines: readonly (readonly unknown[])[]): string[] {
     if (name === 'hold') {
       const wanted = Number(third);
       const free = available[account] ?? 0;
-      if (hold === undefined && free < wanted) return [account, 'insufficient_balance'];
+      if (refused.has(first)) return [account, 'ended'];
+      if (hold === undefined && free < wanted) {
+        refused.add(first);
+        return [account, 'insufficient_balance'];
+      }
       const move = () => {
         available[account] = free - wanted;
         held[account] = (held[account] ?? 0) + wanted;
       };
       return [account, put(`hold ${first}`, wanted, move)];
     }
+    if (refused.has(first)) return ['', 'ended'];
     if (hold === undefined) return ['', 'not_opened'];
     const charge = name === 'settle' ? second : 0;
     const move = () => {

@@ -19,6 +19,8 @@ interface Books {
   readonly prefix: string;
   readonly accounts: Set<string>;
   readonly tasks: Map<string, { readonly account: string; readonly held: number }>;
+  /** Tasks whose hold was refused. They have ended without a charge. */
+  readonly refused: Set<string>;
 }
 
 interface Done {
@@ -33,7 +35,10 @@ let scenarios = 0;
 /** Executes each line. Returns the lines with the real outcomes, in the form of `linesOf`. */
 export async function play(db: Knex, text: string): Promise<readonly string[]> {
   scenarios += 1;
-  const books: Books = { db, prefix: `s${scenarios}_`, accounts: new Set(), tasks: new Map() };
+  const books: Books = {
+    ...{ db, prefix: `s${scenarios}_` },
+    ...{ accounts: new Set(), tasks: new Map(), refused: new Set() },
+  };
   const done: string[] = [];
   for (const line of linesOf(text)) {
     const asked = line.split(' | ')[0] ?? '';
@@ -62,7 +67,11 @@ const operations: Readonly<Record<string, Operation>> = {
     const held = micros(amount);
     const accountId = await knownAccount(books, account);
     const opened = await openNew(books.db, anOpening(accountId, idOf(books, task), held));
-    if (opened.outcome === 'refused') return { account, result: opened.refusal.code };
+    if (opened.outcome === 'refused') {
+      books.refused.add(task);
+      return { account, result: opened.refusal.code };
+    }
+    if (opened.outcome === 'exists' && books.refused.has(task)) return { account, result: 'ended' };
     const known = books.tasks.get(task);
     if (opened.outcome === 'exists') {
       const same = known?.held === held;
@@ -100,6 +109,7 @@ async function close(books: Books, task: string, charge: number | null): Promise
   });
   if (first) return { account, result: 'created' };
   if (!object) return { account, result: 'not_opened' };
+  if (books.refused.has(task)) return { account, result: 'ended' };
   const same = object.billing?.charged === asked.object.billing?.charged;
   return { account, result: same ? 'exists' : 'exists_with_different_amount' };
 }
