@@ -159,7 +159,7 @@ test.each(shells)('the example calls in %s are answered as stated', async (_, { 
       expect([method, where, reply.status, reply.json?.error?.type]).toEqual([
         method,
         where,
-        200,
+        where === '/v1/webhooks' ? 201 : 200,
         undefined,
       ]);
     }
@@ -180,6 +180,7 @@ test('every example call in docs/api.md is found and sends a key', () => {
     'GET /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}/content',
+    'POST /v1/webhooks',
     'POST /v1/files?name=boat.jpg',
     'POST /v1/files',
     'POST /v1/files',

@@ -4,6 +4,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
+import { findTask } from '../../src/db/tasks';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
 import { type Service, startService, type TaskReply } from '../support/service';
@@ -145,8 +146,7 @@ class Actor {
   isShownRunning(part: Part): Promise<void> {
     return this.waitUntil(`${part} runs`, async () => {
       const id = this.tasks.get(part) ?? '';
-      const { rows } = await this.service.db.raw('select status from tasks where id = ?', [id]);
-      return rows[0]?.status === 'running';
+      return (await findTask(this.service.db, id))?.status === 'running';
     });
   }
 
