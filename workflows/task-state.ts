@@ -84,9 +84,12 @@ export class TaskState {
 
   /** The task object as the workflow knows it. The rows, which callers read, may know more. */
   object(): TaskObject {
-    if (this.final) return this.final;
+    return this.final ?? this.live(this.facts);
+  }
+
+  private live(facts: TaskFacts): TaskObject {
     const bill = billing(this.plan, { lines: [], final: false });
-    return liveObject({ ...this.identity, billing: bill }, this.facts);
+    return liveObject({ ...this.identity, billing: bill }, facts);
   }
 
   nowSeconds(): number {
@@ -98,12 +101,7 @@ export class TaskState {
   }
 
   opening(): OpenTask {
-    const bill = billing(this.plan, { lines: [], final: false });
-    const object = liveObject(
-      { ...this.identity, billing: bill },
-      { ...this.facts, isOpened: true },
-    );
-    return { input: this.input, object };
+    return { input: this.input, object: this.live({ ...this.facts, isOpened: true }) };
   }
 
   jobInput(kind: JobKind): JobInput {

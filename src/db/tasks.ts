@@ -6,7 +6,7 @@ import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
-import { identityIn, liveObject, type TaskFacts, waitingMessage } from '../domain/task';
+import { liveFrom, type TaskFacts, waitingMessage } from '../domain/task';
 import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 
@@ -83,9 +83,7 @@ export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'facts'> & {
 /** The row with the object that callers see. The object of a live task is derived. */
 export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
   if (!row.facts) return row as unknown as T;
-  const stored = JSON.parse(row.object) as TaskObject;
-  const { billing } = stored;
-  const task = liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, row.facts);
+  const task = liveFrom(JSON.parse(row.object) as TaskObject, row.facts);
   const waits = row.facts.waitsForSlot && !row.facts.isStoring;
   const object = JSON.stringify(waits ? { ...task, message: waitingMessage } : task);
   return { ...row, status: task.status, object } as unknown as T;

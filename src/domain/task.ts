@@ -116,6 +116,12 @@ export function stageOf({ hasBegun, isEnhancing, isStoring }: TaskFacts): Stage 
   return hasBegun ? 'generation' : null;
 }
 
+/** The object of a live task as its facts show it; `stored` gives the fields that never change. */
+export function liveFrom(stored: TaskObject, facts: TaskFacts): TaskObject {
+  const { billing } = stored;
+  return liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, facts);
+}
+
 /** The object of a live task, derived from its facts and from the fields that never change. */
 export function liveObject(
   task: TaskIdentity & { readonly billing?: Billing },
@@ -191,7 +197,7 @@ export function erasedObject(task: TaskObject): TaskObject {
 }
 
 /** The fields of an object that never change. */
-export function identityIn(task: TaskObject): TaskIdentity {
+function identityIn(task: TaskObject): TaskIdentity {
   const { id, trace_id: traceId, model, created_at: createdAt, labels } = task;
   return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }

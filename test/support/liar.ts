@@ -28,6 +28,26 @@ export interface Liar {
   close(): Promise<void>;
 }
 
+/**
+ * Replaces the first `times` answers to the matching requests by `lie`. Returns a function that
+ * tells how many are left.
+ */
+export function lies(
+  liar: Liar,
+  fits: (exchange: Exchange) => boolean,
+  times: number,
+  lie: Lie,
+): () => number {
+  let left = times;
+  liar.exchanges.length = 0;
+  liar.lie = (exchange) => {
+    if (!fits(exchange) || left === 0) return null;
+    left -= 1;
+    return lie;
+  };
+  return () => left;
+}
+
 /** Starts the proxy. Each request calls `target`, because the studio may start later. */
 export async function startLiar(target: () => string): Promise<Liar> {
   const server = createServer((incoming, outgoing) => {

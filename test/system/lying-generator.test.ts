@@ -2,7 +2,7 @@
 // have been given. Afterwards each task has one accepted job, and the ledger agrees.
 
 import { audit } from '../../src/db/ledger-audit';
-import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
+import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
 import { type Service, startService, textTask } from '../support/service';
 
 let service: Service;
@@ -38,17 +38,6 @@ afterAll(async () => {
 const jobs = '/api/v3/contents/generations/tasks';
 const isCreate = ({ method, path }: Exchange) => method === 'POST' && path === jobs;
 const isList = ({ method, path }: Exchange) => method === 'GET' && path.startsWith(`${jobs}?`);
-
-/** Replaces the first `times` answers to the matching requests by `lie`. */
-function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie): void {
-  let left = times;
-  liar.exchanges.length = 0;
-  liar.lie = (exchange) => {
-    if (!fits(exchange) || left === 0) return null;
-    left -= 1;
-    return lie;
-  };
-}
 
 /** Changes the succeeded jobs in the first `times` lists that contain such a job. */
 function edits(change: (item: Record<string, unknown>) => void, times: number): void {
@@ -93,7 +82,7 @@ describe('a create of a job', () => {
   test.each(answers)(
     'that is answered with %s leads to one job and a succeeded task',
     async (_, lie) => {
-      lies(isCreate, 1, lie);
+      lies(liar, isCreate, 1, lie);
       expect(await endOf()).toMatchObject({ status: 'succeeded' });
       expect(liar.exchanges).toHaveLength(1);
     },
@@ -102,7 +91,7 @@ describe('a create of a job', () => {
 
 describe('a list of jobs', () => {
   test.each(answers)('that is answered twice with %s only delays a task', async (_, lie) => {
-    lies(isList, 2, lie);
+    lies(liar, isList, 2, lie);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
     expect(liar.exchanges).toHaveLength(2);
   });

@@ -2,7 +2,7 @@
 // the studio. A liar between them gives wrong answers. Afterwards the ledger agrees.
 
 import { audit } from '../../src/db/ledger-audit';
-import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
+import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
 import { type Service, startService } from '../support/service';
 import { profiles, videosCatalogue } from '../support/videos-catalogue';
 
@@ -27,16 +27,6 @@ afterAll(async () => {
 const isRead = ({ method, path }: Exchange) =>
   method === 'GET' && /^\/v1\/videos\/[^/]+$/.test(path);
 const isContent = ({ method, path }: Exchange) => method === 'GET' && path.endsWith('/content');
-
-function lies(fits: (exchange: Exchange) => boolean, times: number, lie: Lie) {
-  let left = times;
-  liar.lie = (exchange) => {
-    if (!fits(exchange) || left === 0) return null;
-    left -= 1;
-    return lie;
-  };
-  return () => left;
-}
 
 async function script(fields: object): Promise<void> {
   const response = await fetch(`${service.studio.url}/admin/script`, {
@@ -87,14 +77,14 @@ test.each([
   ['429', { status: 429, body: '{}' }],
 ])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
   await script({});
-  const left = lies(isRead, 3, lie as Lie);
+  const left = lies(liar, isRead, 3, lie as Lie);
   expect((await ended('openai')).status).toBe('succeeded');
   expect(left()).toBe(0);
 });
 
 test('a video that is not ready at once is copied later', async () => {
   await script({});
-  const left = lies(isContent, 1, { status: 404, body: '{}' } as Lie);
+  const left = lies(liar, isContent, 1, { status: 404, body: '{}' } as Lie);
   expect((await ended('openai')).status).toBe('succeeded');
   expect(left()).toBe(0);
 });

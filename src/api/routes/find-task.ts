@@ -5,7 +5,7 @@ import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { gatheredFindTask } from '../../db/tasks';
-import { identityIn, liveObject, stageOf, type TaskFacts, united } from '../../domain/task';
+import { liveFrom, stageOf, type TaskFacts, united } from '../../domain/task';
 import type { TemporalClient } from '../../temporal/client';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
@@ -74,10 +74,8 @@ export function createAskWorkflow({ ask }: Pick<TemporalClient, 'ask'>, find: Fi
     // The task has ended while its workflow was asked.
     if (told.message === null) return find(taskId, asker);
     const facts = united(row.facts, told.facts);
-    const stored = JSON.parse(row.text) as TaskObject;
-    const { billing } = stored;
-    const task = liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, facts);
     if (stageOf(facts) !== stageOf(told.facts)) return row;
+    const task = liveFrom(JSON.parse(row.text) as TaskObject, facts);
     const text = JSON.stringify({ ...task, message: told.message });
     return { status: task.status, text, facts, answeredBy: 'workflow' };
   };
