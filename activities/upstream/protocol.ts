@@ -2,6 +2,7 @@
 
 import type { Model } from '../../src/domain/catalogue';
 import type { JobKind } from '../../src/domain/job';
+import type { Limits } from '../../src/domain/limits';
 import type { Provider, ProviderAccess } from './provider';
 
 export interface Protocol {
@@ -18,6 +19,11 @@ export interface Protocol {
   readonly needsMeter?: true;
   /** Returns what a model promises although no provider of this protocol can do it. */
   readonly brokenPromises?: (model: Promises) => readonly BrokenPromise[];
+  /**
+   * Returns what a request cannot have on a channel with this profile, because the protocol has no
+   * field for it. Absent if the protocol has all of them.
+   */
+  readonly limits?: (profile: string | null) => Partial<Limits>;
   readonly connect: (access: ProviderAccess) => Provider;
 }
 

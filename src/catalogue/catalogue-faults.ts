@@ -78,6 +78,14 @@ export function crossFaults(file: CatalogueFile): string[] {
   return faults;
 }
 
+/** What the channels of a model cannot do. */
+export function limitsOf({ channels }: ModelEntry, file: CatalogueFile) {
+  return channels.map(({ channel }) => {
+    const { protocol, profile } = file.channels[channel]!;
+    return protocolNamed(protocol).limits?.(profile) ?? {};
+  });
+}
+
 /** The protocols of the channels of a model, each once. */
 export function protocolsOf(entry: ModelEntry, file: CatalogueFile) {
   const channels = entry.channels.flatMap(({ channel }) =>

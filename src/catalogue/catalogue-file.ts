@@ -8,7 +8,8 @@ import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from '../domain/catalogue';
-import { crossFaults, lengthsOf, pathText, protocolsOf } from './catalogue-faults';
+import { commonLimits } from '../domain/limits';
+import { crossFaults, lengthsOf, limitsOf, pathText, protocolsOf } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { catalogueFileSchema } from './catalogue-schema';
 
@@ -123,6 +124,7 @@ function modelOf(id: string, entry: ModelEntry, file: CatalogueFile): Model {
       ...(meter === 'reported' ? {} : { meter }),
     })),
     enhanceable: protocolsOf(entry, file).every(({ resultsNeedKey }) => !resultsNeedKey),
+    limits: commonLimits(limitsOf(entry, file)),
     prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
       ...(resolutions ? { resolutions } : {}),
       ...(inputVideo === undefined ? {} : { inputVideo }),

@@ -9,6 +9,7 @@ import type {
   Resolution,
   ToolVersion,
 } from '../contract/vocabulary';
+import type { Limits } from './limits';
 
 export interface Catalogue {
   readonly currency: string;
@@ -70,6 +71,8 @@ export interface Model {
   readonly promptCharsMax: number;
   /** False if an enhancer cannot read the videos, because they need the key of the channel. */
   readonly enhanceable: boolean;
+  /** The fields of a request that its channels cannot pass on. */
+  readonly limits: Limits;
   readonly defaults: {
     readonly resolution: Resolution;
     readonly ratio: Ratio;

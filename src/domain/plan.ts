@@ -18,6 +18,7 @@ import type { Catalogue, Model } from './catalogue';
 import { findModel, presentEntry, selectEntry } from './catalogue';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
+import { limitFaults } from './limits';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
 import type { Frame } from './resolution';
@@ -70,6 +71,7 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     ...frameFaults,
     ...durationFaults(request.duration, model, given.lengthFrom),
     ...metadataFaults(request, model),
+    ...limitFaults(request, model),
     ...(frameFaults.length > 0 ? [] : superResolutionFaults(request, frame, model, catalogue)),
   );
   if (refusals.length > 0) return { refusals };

@@ -85,6 +85,11 @@ test.each([
   ['a length of its choice', 'duration', { duration: -1 }],
   ['an adaptive ratio', 'ratio', { ratio: 'adaptive' }],
   ['audio', 'metadata.generate_audio', { metadata: { generate_audio: true } }],
+  ['a watermark', 'metadata.watermark', { metadata: { watermark: true } }],
+  ['a seed', 'metadata.seed', { metadata: { seed: 7 } }],
+  ['any seed', undefined, { metadata: { seed: -1 } }],
+  ['an end user', 'metadata.safety_identifier', { metadata: { safety_identifier: 'user-1' } }],
+  ['an option', 'metadata.fps', { metadata: { passThrough: { fps: 16 } } }],
   [
     'super-resolution, because no enhancer can read the video',
     'metadata.super_resolution_config',
@@ -92,4 +97,40 @@ test.each([
   ],
 ])('a request with %s is refused at its field, or planned', (_, param, over) => {
   expect(refused(over)).toEqual(param && [['unsupported_value', param]]);
+});
+
+test.each([
+  ['vllm-omni', ['watermark', 'safety_identifier', 'camera']],
+  ['sglang', ['watermark', 'safety_identifier', 'lora', 'camera']],
+  ['gateway', ['watermark', 'safety_identifier']],
+])('a request in the dialect %s is refused for each option that is not sent', (model, names) => {
+  const passThrough = { fps: 16, lora: {}, camera: 'fixed' };
+  const metadata = { watermark: true, seed: 7, safety_identifier: 'user-1', passThrough };
+  const params = names.map((name) => ['unsupported_value', `metadata.${name}`]);
+  expect(refused({ model, metadata })).toEqual(params);
+});
+
+test('a model over several channels takes only the options that each of them passes on', () => {
+  const channels = {
+    a: aVideosChannel('https://a.example.com/v1', { profile: 'vllm-omni' }),
+    b: aVideosChannel('https://b.example.com/v1', { profile: 'sglang' }),
+    c: aVideosChannel('https://c.example.com/v1', { profile: 'openai' }),
+  };
+  const [choice] = aVideosModel('a').channels;
+  const over = (...ids: string[]) => ({
+    ...aVideosModel('a'),
+    channels: ids.map((channel) => ({ ...choice, channel })),
+  });
+  const { models } = parseCatalogue(
+    withVideos(channels, { two: over('a', 'b'), three: over('a', 'b', 'c') }),
+    {},
+  );
+  expect(models.two?.limits).toMatchObject({
+    ignores: ['watermark', 'safety_identifier'],
+    options: ['fps', 'num_frames', 'num_inference_steps', 'guidance_scale', 'negative_prompt'],
+  });
+  expect(models.three?.limits).toMatchObject({
+    ignores: ['watermark', 'safety_identifier', 'seed'],
+    options: [],
+  });
 });

@@ -1,9 +1,10 @@
 // OpenAI videos (`/v1/videos`): a generator. Many self-hosted servers and gateways speak it, each in
 // a dialect of its own.
 
+import type { Limits } from '../../../src/domain/limits';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
 import { createOpenaiVideos } from './client';
-import { profileNames } from './profiles';
+import { profileNamed, profileNames } from './profiles';
 
 export const openaiVideos: Protocol = {
   does: ['generation'],
@@ -11,8 +12,18 @@ export const openaiVideos: Protocol = {
   resultsNeedKey: true,
   needsMeter: true,
   brokenPromises,
+  limits,
   connect: createOpenaiVideos,
 };
+
+/** No dialect has a mark or a name of the end user; each one has its own options. */
+function limits(name: string | null): Partial<Limits> {
+  const { takesSeed, options } = profileNamed(name);
+  return {
+    ignores: ['watermark', 'safety_identifier', ...(takesSeed ? [] : (['seed'] as const))],
+    options: options === 'all' ? null : options,
+  };
+}
 
 /** The protocol takes a prompt, a size, a length and one image. */
 function brokenPromises(model: Promises): readonly BrokenPromise[] {

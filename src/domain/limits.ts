@@ -1,0 +1,47 @@
+// What a channel of a model cannot do although the API document has a field for it. The protocols
+// of the channels say so. A request with such a field is refused, because a channel would silently
+// leave the field out.
+
+import type { Refusal } from '../contract/error';
+import type { VideoRequest } from '../contract/request';
+
+export interface Limits {
+  /** Fields of metadata that a channel cannot pass on. */
+  readonly ignores: readonly ('watermark' | 'seed' | 'safety_identifier')[];
+  /** The other options of metadata that all channels pass on; null for any option. */
+  readonly options: readonly string[] | null;
+}
+
+export const noLimits: Limits = { ignores: [], options: null };
+
+/** The limits of a model: a field must pass through each of its channels. */
+export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
+  const listed = ofChannels.flatMap(({ options }) => (options ? [options] : []));
+  const [first] = listed;
+  return {
+    ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
+    options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
+  };
+}
+
+export function limitFaults(
+  { metadata }: VideoRequest,
+  { id, limits }: { readonly id: string; readonly limits: Limits },
+): Refusal[] {
+  const isSent = {
+    watermark: metadata.watermark,
+    // -1 asks for any seed.
+    seed: metadata.seed !== undefined && metadata.seed !== -1,
+    safety_identifier: metadata.safety_identifier !== undefined,
+  };
+  const others = Object.keys(metadata.passThrough);
+  const names = [
+    ...limits.ignores.filter((name) => isSent[name]),
+    ...others.filter((name) => limits.options?.includes(name) === false),
+  ];
+  return names.map((name) => {
+    const param = `metadata.${name.slice(0, 80)}`;
+    const message = `${param}: model "${id}" does not have this option; leave it out.`;
+    return { code: 'unsupported_value', param, message };
+  });
+}
