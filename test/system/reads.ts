@@ -4,7 +4,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { createBuckets } from '../../src/api/limits';
-import { createAskWorkflow, createFindTask } from '../../src/api/routes/find-task';
+import { createFindTask, createWorkflowReads } from '../../src/api/routes/find-task';
 import type { TaskObject } from '../../src/contract/task';
 import { isFinal } from '../../src/domain/task';
 import { createTemporalClient } from '../../src/temporal/client';
@@ -119,13 +119,14 @@ async function startOther(
   const elapsed = () => performance.now();
   const unknown = createBuckets({ subject: 'Tests may', perSecond: 1_000, burst: 1_000, elapsed });
   const find = createFindTask({ db: service.db, elapsed }, unknown);
-  const askWorkflow = createAskWorkflow(temporal, find);
+  const { askAhead, withWorkflow } = createWorkflowReads(temporal, find);
   const asker = { accountId: service.accountId, address: '::1' };
   return {
     link,
     async read(id) {
+      askAhead(id, asker);
       const row = await find(id, asker);
-      const found = await askWorkflow(row!, id, asker);
+      const found = await withWorkflow(row!, id, asker);
       return { task: JSON.parse(found!.text) as TaskObject, by: found!.answeredBy ?? 'row' };
     },
     async close() {

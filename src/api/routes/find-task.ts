@@ -60,23 +60,39 @@ export function createFindTask(
   };
 }
 
+// The tasks that a process remembers as live.
+const liveMax = 1_000;
+
 /**
- * Returns a function that adds to a row what the workflow of the live task knows. The row is read
- * first, and the workflow tells only facts that are committed, so no read shows less than a read
- * before it. The workflow's message is shown unless the row knows of a later stage. Once results are
- * being stored, the row knows as much as the workflow.
+ * Adds to a row what the workflow of the live task knows. The row is read before an answer counts,
+ * and the workflow tells only facts that are committed, so no read shows less than a read before
+ * it. The workflow's message is shown unless the row knows of a later stage. Once results are being
+ * stored, the row knows as much as the workflow.
  */
-export function createAskWorkflow({ ask }: Pick<TemporalClient, 'ask'>, find: FindTask) {
-  return async (row: Found, taskId: string, asker: Asker): Promise<Found | undefined> => {
-    if (!row.facts?.isOpened || row.facts.isStoring) return row;
-    const told = await ask(taskId);
-    if (!told) return row;
-    // The task has ended while its workflow was asked.
-    if (told.message === null) return find(taskId, asker);
-    const facts = united(row.facts, told.facts);
-    if (stageOf(facts) !== stageOf(told.facts)) return row;
-    const task = liveFrom(JSON.parse(row.text) as TaskObject, facts);
-    const text = JSON.stringify({ ...task, message: told.message });
-    return { status: task.status, text, facts, answeredBy: 'workflow' };
+export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>, find: FindTask) {
+  // The owners of live tasks. Without the row, only these tasks are known to have a workflow that
+  // runs, and to belong to who asks.
+  const live = new LRUCache<string, string>({ max: liveMax });
+  return {
+    /** Asks while the row is read, if the last read showed the asker that the task is live. */
+    askAhead(taskId: string, { accountId }: Asker): void {
+      if (live.get(taskId) === accountId) void ask(taskId);
+    },
+    async withWorkflow(row: Found, taskId: string, asker: Asker): Promise<Found | undefined> {
+      if (!row.facts?.isOpened || row.facts.isStoring) {
+        live.delete(taskId);
+        return row;
+      }
+      live.set(taskId, asker.accountId);
+      const told = await ask(taskId);
+      if (!told) return row;
+      // The task has ended while its workflow was asked.
+      if (told.message === null) return find(taskId, asker);
+      const facts = united(row.facts, told.facts);
+      if (stageOf(facts) !== stageOf(told.facts)) return row;
+      const task = liveFrom(JSON.parse(row.text) as TaskObject, facts);
+      const text = JSON.stringify({ ...task, message: told.message });
+      return { status: task.status, text, facts, answeredBy: 'workflow' };
+    },
   };
 }

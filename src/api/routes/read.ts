@@ -13,7 +13,7 @@ import type { KeyedCall, KeyedRouter } from '../context';
 import { answerJsonText, refuse, taskNotFound } from '../context';
 import type { ApiDeps } from '../deps';
 import { unavailable, withoutTaskId } from '../errors';
-import { type Asker, createAskWorkflow, type FindTask, type Found } from './find-task';
+import { type Asker, createWorkflowReads, type FindTask, type Found } from './find-task';
 import { holdReads } from './held-reads';
 
 export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
@@ -59,12 +59,13 @@ export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
 /** Answers GET of a task. */
 function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
   const hold = holdReads(deps);
-  const askWorkflow = createAskWorkflow(deps.temporal, find);
+  const { askAhead, withWorkflow } = createWorkflowReads(deps.temporal, find);
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);
+    askAhead(taskId, asker);
     const row = await hold(ctx, () => find(taskId, asker));
-    const found = row && (await askWorkflow(row, taskId, asker));
+    const found = row && (await withWorkflow(row, taskId, asker));
     if (!found) return refuse(ctx, taskNotFound);
     const { answeredBy = 'row' } = found;
     if (!isFinal(found.status)) ctx.state.answeredBy = answeredBy;
