@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { createCallbackActivities } from '../activities';
-import type { CallbackInput, CallbackOutcome } from './messages';
+import { type CallbackInput, type CallbackOutcome, queuesOf } from './messages';
 import { callbackPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
@@ -23,7 +23,7 @@ export async function deliverCallback({
   delivery = 1,
   firstAttempt = 1,
 }: CallbackInput): Promise<CallbackOutcome['state']> {
-  const taskQueue = `${workflowInfo().taskQueue}-callbacks`;
+  const taskQueue = queuesOf(workflowInfo().taskQueue).callbacks;
   const activities = proxyActivities<CallbackActivities>({ ...callbackPolicy, taskQueue });
   const tryOnce = async (attempt: number): Promise<CallbackOutcome> =>
     activities.attemptCallback.executeWithOptions({ summary: `attempt ${attempt}` }, [

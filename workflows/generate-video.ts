@@ -21,6 +21,7 @@ import type { TaskInput } from '../src/domain/task-transactions';
 import { announce } from './children';
 import type { Ending } from './endings';
 import { cancelled, expired, failedUpstream, finalObject, notStored } from './endings';
+import { queuesOf } from './messages';
 import {
   cancelPolicy,
   jobPolicy,
@@ -154,7 +155,7 @@ async function lastCheck(task: TaskState): Promise<Ending> {
  * succeeds only if all results are stored: nobody pays for a video that cannot be fetched.
  */
 async function store(task: TaskState): Promise<Ending> {
-  const taskQueue = `${workflowInfo().taskQueue}-files`;
+  const taskQueue = queuesOf(workflowInfo().taskQueue).files;
   const { storeResults } = proxyActivities<FileActivities>({ ...storePolicy, taskQueue });
   const stored = await storeResults(task.storing(task.resultSources()));
   if (!stored.stored) return notStored();

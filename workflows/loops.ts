@@ -9,13 +9,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities';
-import type { AuditReport, ReconcileReport, WatchInput } from './messages';
+import { type AuditReport, queuesOf, type ReconcileReport, type WatchInput } from './messages';
 import { auditPolicy, reconcilePolicy, watchPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
 // The Temporal task queue of these activities. The activities of video tasks use another queue, so
 // neither kind of activity can delay the other.
-const loopsQueue = () => `${workflowInfo().taskQueue}-loops`;
+const loopsQueue = () => queuesOf(workflowInfo().taskQueue).loops;
 
 /**
  * Keeps the watcher loop of a channel running. The loop is one activity of an hour; Temporal

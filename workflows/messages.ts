@@ -1,4 +1,4 @@
-// The names of workflows and their messages, and the types that only these messages use. Types that
+// The names of workflows, task queues and messages, and the types that only these messages use. Types that
 // the database code uses too are in src/domain/job.ts and src/domain/task-transactions.ts.
 // Histories record every name here: names may be added, but never changed. This file imports no
 // library, so the API can load it without workflow code.
@@ -13,6 +13,16 @@ export const workflowNames = {
   reconcile: 'reconcile',
   audit: 'audit',
 } as const;
+
+/** The task queues of a service, from the name of its first one. */
+export function queuesOf(taskQueue: string) {
+  return {
+    tasks: taskQueue,
+    loops: `${taskQueue}-loops`,
+    callbacks: `${taskQueue}-callbacks`,
+    files: `${taskQueue}-files`,
+  } as const;
+}
 
 export const acceptUpdate = 'accept';
 export const taskQuery = 'task';

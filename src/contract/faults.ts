@@ -1,5 +1,6 @@
-// Combines the faults of one request into one answer. Drops each fault that only follows from
-// another fault, and sorts the others in the order of the tables in the API document.
+// Puts the faults of one request into one answer. The faults of the shape of a request and the faults
+// of the plan are never in the same answer, so a fault of the plan cannot follow from a fault of the
+// shape.
 
 import type { Refusal } from './error';
 import type { Fault } from './field';
@@ -12,45 +13,14 @@ const orders: readonly (readonly string[])[] = [
   Object.keys(superResolutionFields),
 ];
 
-// The check of the field on the left depends on the fields on the right. If a field on the right
-// has a fault, the plan's fault for the left field is dropped. The dropped fault would repeat the
-// first fault, or blame a default that the caller never sent. If `mode` has a fault, the model
-// cannot be chosen, so no field that depends on the model can be checked.
-const restsOn: Readonly<Record<string, readonly string[]>> = {
-  resolution: ['mode'],
-  ratio: ['mode'],
-  duration: ['mode'],
-  seconds: ['mode'],
-  'metadata.generate_audio': ['mode'],
-  'metadata.draft': ['mode'],
-  'metadata.return_last_frame': ['mode'],
-  'metadata.tools': ['mode'],
-  input_type: ['images', 'image', 'videos', 'audios'],
-  images: ['input_type', 'image'],
-  videos: ['input_type'],
-  audios: ['input_type'],
-  size: ['resolution', 'mode'],
-  'metadata.super_resolution_config': ['resolution', 'size', 'ratio', 'metadata.draft', 'mode'],
-};
-
 /**
- * Joins the faults of the request's shape and the faults found by the plan. Drops each fault that
- * only follows from another fault.
+ * The faults to report, in the order of the tables in the API document. A field that is missing only
+ * because its name was misspelt is not reported as missing.
  */
-export function combineFaults(shape: readonly Fault[], plan: readonly Refusal[]): Refusal[] {
-  if (shape.length === 0 && plan.length < 2) return [...plan];
-  const meant = shape.flatMap((fault) => fault.meant ?? []);
-  const faulty = new Set<string>();
-  for (const path of [...shape.map(({ param }) => param), ...meant].flatMap(pathsOf)) {
-    faulty.add(path);
-  }
-  const shown = shape.filter((fault) => !isMissingOf(fault, meant));
-  const own = plan.filter(({ param }) => {
-    if (shape.some((fault) => fault.param === param)) return false;
-    const rests = pathsOf(param).flatMap((path) => restsOn[path] ?? []);
-    return !rests.some((path) => faulty.has(path));
-  });
-  return sortFaults([...shown, ...own]);
+export function reportedFaults(faults: readonly Fault[]): Refusal[] {
+  if (faults.length < 2) return [...faults].map(withoutMeant);
+  const meant = faults.flatMap((fault) => fault.meant ?? []);
+  return sortFaults(faults.filter((fault) => !isMissingOf(fault, meant)));
 }
 
 /**
@@ -70,7 +40,11 @@ function sortFaults(faults: readonly Fault[]): Refusal[] {
   return faults
     .map((fault) => ({ fault, rank: rankOf(fault.meant ?? fault.param) }))
     .sort((a, b) => compareRanks(a.rank, b.rank))
-    .map(({ fault: { code, param, message } }) => ({ code, param, message }));
+    .map(({ fault }) => withoutMeant(fault));
+}
+
+function withoutMeant({ code, param, message }: Fault): Refusal {
+  return { code, param, message };
 }
 
 // The maximum number of messages. It is above the number of fields, and far below the number of
@@ -92,17 +66,6 @@ export function oneRefusal(faults: readonly Refusal[]): Refusal {
 
 function segments(param: string): string[] {
   return param.split(/[.[\]]+/).filter(Boolean);
-}
-
-/**
- * The segments of the path that `restsOn` contains for this parameter: `metadata.tools[0].type`
- * becomes `metadata.tools`, and `images[3]` becomes `images`.
- */
-function pathsOf(param: string): string[] {
-  const parts = segments(param);
-  const [first, second] = parts;
-  if (first === undefined) return [];
-  return first === 'metadata' && second !== undefined ? [`metadata.${second}`] : [first];
 }
 
 function rankOf(param: string): number[] {

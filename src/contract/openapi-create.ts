@@ -40,7 +40,7 @@ export const createOperation: ZodOpenApiOperationObject = {
   tags: ['Tasks'],
   summary: 'Create a task',
   description:
-    'Submits a task and holds its price. All faults of a body are reported at once; a refused create stores nothing.',
+    'Submits a task and holds its price. All faults of the shape of a body are reported together, then all faults of the plan; a refused create stores nothing.',
   requestParams: {
     header: z.object({
       'Idempotency-Key': z

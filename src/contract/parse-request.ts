@@ -1,7 +1,6 @@
 // Parses the body of a create into a VideoRequest. Compatibility fields (`image`, `seconds`,
 // metadata as a string) become the current fields, null and [] become absent, and metadata gets its
-// defaults. Nothing here reads the catalogue. A body with faults still returns a request with every
-// readable field, so that the plan can report other faults in the same answer.
+// defaults. Nothing here reads the catalogue. If a body has faults, only the faults are used.
 
 import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readField, show } from './field';
@@ -93,20 +92,12 @@ function readImages(body: JsonObject, faults: Fault[]): readonly string[] {
   return image === undefined ? [] : [image];
 }
 
-/**
- * A list with faulty elements keeps its length (up to 9), because later rules count the elements.
- * The request is refused in any case, so no URL of the list is used.
- */
 function readList(
   body: JsonObject,
   name: 'images' | 'videos' | 'audios',
   faults: Fault[],
 ): readonly string[] {
-  const value = body[name];
-  const list = readField<readonly string[]>(requestFields[name], name, value, faults);
-  if (list) return list;
-  if (!Array.isArray(value)) return [];
-  return value.slice(0, 9).map((item: unknown) => (typeof item === 'string' ? item : ''));
+  return readField<readonly string[]>(requestFields[name], name, body[name], faults) ?? [];
 }
 
 function readDuration(body: JsonObject, faults: Fault[]): number | undefined {

@@ -9,25 +9,8 @@ import {
   WorkflowExecutionAlreadyStartedError,
 } from '@temporalio/client';
 import type { watchChannel } from '../../workflows/loops';
-import { workflowNames } from '../../workflows/messages';
+import { type queuesOf, workflowNames } from '../../workflows/messages';
 import { searchAttributes } from '../../workflows/search-attributes';
-
-interface Queues {
-  readonly tasks: string;
-  readonly loops: string;
-  readonly callbacks: string;
-  readonly files: string;
-}
-
-/** The names of the task queues. Histories contain these names, so never rename one. */
-export function queuesOf(taskQueue: string): Queues {
-  return {
-    tasks: taskQueue,
-    loops: `${taskQueue}-loops`,
-    callbacks: `${taskQueue}-callbacks`,
-    files: `${taskQueue}-files`,
-  };
-}
 
 // INDEXED_VALUE_TYPE_KEYWORD of Temporal's API.
 const keyword = 2;
@@ -53,7 +36,7 @@ export async function addSearchAttributes(
 
 export async function ensureReconcileSchedule(
   client: Client,
-  queues: Queues,
+  queues: ReturnType<typeof queuesOf>,
   intervalSeconds: number,
 ): Promise<void> {
   await ensureSchedule(client, queues, {
@@ -64,7 +47,10 @@ export async function ensureReconcileSchedule(
 }
 
 /** The audit runs every hour, and immediately after its schedule is created. */
-export async function ensureAuditSchedule(client: Client, queues: Queues): Promise<void> {
+export async function ensureAuditSchedule(
+  client: Client,
+  queues: ReturnType<typeof queuesOf>,
+): Promise<void> {
   await ensureSchedule(client, queues, {
     workflow: workflowNames.audit,
     everySeconds: 3600,
@@ -81,7 +67,7 @@ interface Plan {
 
 async function ensureSchedule(
   client: Client,
-  queues: Queues,
+  queues: ReturnType<typeof queuesOf>,
   { workflow, everySeconds, workflowExecutionTimeout }: Plan,
 ): Promise<void> {
   const scheduleId = `${workflow}:${queues.tasks}`;
@@ -109,13 +95,13 @@ async function ensureSchedule(
 /**
  * The id contains the task queue, so that two services in one namespace have their own watchers.
  */
-function watcherId(queues: Queues, channel: string): string {
+function watcherId(queues: ReturnType<typeof queuesOf>, channel: string): string {
   return `watch:${queues.tasks}:${channel}`;
 }
 
 export async function ensureWatchers(
   client: Client,
-  queues: Queues,
+  queues: ReturnType<typeof queuesOf>,
   channels: readonly string[],
 ): Promise<void> {
   for (const channel of channels) {

@@ -5,8 +5,8 @@ import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
+import { queuesOf } from '../../workflows/messages';
 import { listUnwatched } from '../db/watchers';
-import { queuesOf } from '../temporal/setup';
 
 export interface WorkerHealth {
   readonly polls: boolean;

@@ -20,6 +20,7 @@ import { beatsPassedOnEvery } from '../../activities/heartbeat';
 import { tellAttemptBy } from '../../activities/jobs/tell-attempts';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
+import { queuesOf } from '../../workflows/messages';
 import type { Catalogue } from '../domain/catalogue';
 import { encryptionWith } from '../temporal/payload-codec';
 import {
@@ -27,7 +28,6 @@ import {
   ensureReconcileSchedule,
   ensureSearchAttributes,
   ensureWatchers,
-  queuesOf,
   tryUntilDone,
 } from '../temporal/setup';
 import { startDelivery } from '../temporal/start-delivery';

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { hashOfRequest } from '../../src/api/create/request-hash';
-import { combineFaults, oneRefusal } from '../../src/contract/faults';
+import { oneRefusal, reportedFaults } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
 import type { VideoRequest } from '../../src/contract/request';
 import { isJsonObject, parseSafeJson } from '../../src/contract/safe-json';
@@ -21,8 +21,9 @@ const fewerRuns = { numRuns: 250 };
 
 function judge(body: RequestBody) {
   const { request, faults, ...from } = parseRequest(body);
+  if (faults.length > 0) return { request, plan: undefined, faults: reportedFaults(faults) };
   const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
-  return { request, plan, faults: combineFaults(faults, refusals) };
+  return { request, plan, faults: reportedFaults(refusals) };
 }
 
 /** Returns the parsed request in the form in which a caller could send it again. */

@@ -1,7 +1,7 @@
 // Tests the plans and the refusals of requests for the models of the catalogue. The requests are
 // written as a caller sends them, and the parser of the API reads them.
 
-import { combineFaults, oneRefusal } from '../../src/contract/faults';
+import { oneRefusal, reportedFaults } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
@@ -16,8 +16,9 @@ function judge(body: Body) {
     prompt: 'a lighthouse',
     ...body,
   });
+  if (faults.length > 0) return { faults: reportedFaults(faults) };
   const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
-  return { plan, faults: combineFaults(faults, refusals) };
+  return { plan, faults: reportedFaults(refusals) };
 }
 
 function planOf(body: Body): Plan {
@@ -451,26 +452,35 @@ describe('the addresses', () => {
 });
 
 describe('the faults of a request', () => {
-  test('are all listed in the order of the contract, and the refusal has `code` and `param` of the first fault', () => {
-    const body = {
-      prompt: '',
-      resolution: '4k',
-      duration: 99,
-      images: ['http://example.com/x.png'],
-      metadata: { seed: 'x', draft: true, callback_url: 'ftp://x' },
-    };
+  const ofAbility = {
+    resolution: '4k',
+    duration: 99,
+    images: ['http://example.com/x.png'],
+    metadata: { draft: true, callback_url: 'ftp://x' },
+  };
+
+  test('of its shape are all listed in the order of the contract, without those of the plan', () => {
+    const metadata = { ...ofAbility.metadata, seed: 'x', tools: 'x' };
+    const body = { ...ofAbility, ratio: 'wide', prompt: '', metadata };
     expect(faultsOf(body)).toEqual([
       'prompt invalid_value',
+      'ratio invalid_value',
+      'metadata.seed invalid_value',
+      'metadata.tools invalid_value',
+    ]);
+    const one = oneRefusal(judge(body).faults);
+    expect(one).toMatchObject({ param: 'prompt', code: 'invalid_value' });
+    expect(one.message.split('\n')).toHaveLength(4);
+  });
+
+  test('of the plan are all listed in the order of the contract if the shape has none', () => {
+    expect(faultsOf(ofAbility)).toEqual([
       'images[0] invalid_value',
       'resolution unsupported_value',
       'duration invalid_value',
       'metadata.draft unsupported_value',
-      'metadata.seed invalid_value',
       'metadata.callback_url invalid_value',
     ]);
-    const one = oneRefusal(judge(body).faults);
-    expect(one).toMatchObject({ param: 'prompt', code: 'invalid_value' });
-    expect(one.message.split('\n')).toHaveLength(7);
   });
 
   test('are listed up to the fiftieth, and the others are counted', () => {
@@ -481,17 +491,7 @@ describe('the faults of a request', () => {
     expect(lines.at(-1)).toBe('There are 350 more faults like these.');
   });
 
-  test('do not include faults of super-resolution if the resolution is unreadable', () => {
-    const body = {
-      resolution: 'huge',
-      input_type: 'video',
-      metadata: { super_resolution_config: { resolution: '720p' } },
-    };
-    expect(faultsOf(body)).toEqual(['input_type invalid_value', 'resolution invalid_value']);
-  });
-
   test.each<[string, Body, string[]]>([
-    ['of the ratio', { ratio: 'wide' }, ['ratio invalid_value']],
     ['of the prompt', { prompt: 'x --dur 9' }, ['prompt invalid_value']],
     ['of the length in the old field', { seconds: '16' }, ['seconds invalid_value']],
     ['of the length', { duration: 16 }, ['duration invalid_value']],
@@ -508,16 +508,6 @@ describe('the faults of a request', () => {
     ],
   ])('include those %s even if the model is unknown', (_, body, expected) => {
     expect(faultsOf({ model: 'sora', ...body })).toEqual(['model model_not_found', ...expected]);
-    expect(faultsOf({ model: '', ...body })).toEqual(['model invalid_value', ...expected]);
-  });
-
-  test('do not include missing capabilities of the model if the mode is unreadable', () => {
-    const body = { mode: 5, resolution: '4k', metadata: { draft: true } };
-    expect(faultsOf(body)).toEqual(['mode invalid_value']);
-    expect(faultsOf({ ...body, mode: null })).toEqual([
-      'resolution unsupported_value',
-      'metadata.draft unsupported_value',
-    ]);
   });
 
   test('do not include missing capabilities of the model if the model is unknown', () => {

@@ -95,6 +95,7 @@ const groups: Readonly<Record<string, Group>> = {
       'src/temporal/start-delivery',
       'src/temporal/submit-task',
       'src/embedded/ports',
+      'workflows/messages',
     ],
   },
   catalogue: {

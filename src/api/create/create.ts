@@ -48,8 +48,8 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
     const limited = rateLimit.take(caller);
     if (limited) return limited;
     showLimit(ctx, rateLimit.headersOf(caller));
-    const { plan, refusal } = await planForCaller(parsed, deps, caller);
-    if (!plan) return new Refused(refusal);
+    const plan = await planForCaller(parsed, deps, caller);
+    if (plan instanceof Refused) return plan;
     const taskId = keyedId ?? newTaskId(now());
     ctx.state.taskId = taskId;
     const { request } = parsed;

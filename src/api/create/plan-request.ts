@@ -1,35 +1,42 @@
-// Makes the plan of a parsed request for this caller, or one refusal that names every fault.
+// Makes the plan of a parsed request for this caller, or one refusal.
 // Creates and quotes share this code, so both refuse the same faults. The create limit, the balance
 // and the budgets are checked only by a create.
 
-import type { Refusal, RefusalCode } from '../../contract/error';
-import { combineFaults, oneRefusal } from '../../contract/faults';
+import type { RefusalCode } from '../../contract/error';
+import { oneRefusal, reportedFaults } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model } from '../../domain/catalogue';
 import { hasRetired } from '../../domain/catalogue';
-import type { InputFiles } from '../../domain/input-files';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
+import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { findInputs } from './find-inputs';
 
-type Planned =
-  | { readonly plan: Plan; readonly refusal?: undefined }
-  | { readonly plan?: undefined; readonly refusal: Refusal };
-
 /**
- * Faults of the request are reported first, all in one refusal. A model or channel that the key may
- * not use is reported only if there is no such fault.
+ * All faults of the request's shape are reported first. Without such faults, all faults of the plan
+ * are reported. A model or channel that the key may not use is reported last.
  */
 export async function planForCaller(
-  parsed: ParsedRequest,
+  { request, faults, lengthFrom }: ParsedRequest,
   deps: ApiDeps,
   caller: Caller,
-): Promise<Planned> {
-  const files = await findInputs(deps, caller.accountId, parsed.request);
-  const planned = planOrFaults(parsed, deps, caller, files);
-  return planned.plan ? permitted(planned.plan, caller) : planned;
+): Promise<Plan | Refused> {
+  if (faults.length > 0) return new Refused(oneRefusal(reportedFaults(faults)));
+  const catalogue = deps.catalogue();
+  const files = await findInputs(deps, caller.accountId, request);
+  const { plan, refusals } = planTask(request, catalogue, {
+    // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
+    // this range.
+    seed: Math.floor(Math.random() * 2 ** 31),
+    now: Date.now(),
+    ...(lengthFrom ? { lengthFrom } : {}),
+    allowHosts: deps.settings.allowHosts,
+    ...(files ? { files } : {}),
+    models: () => usableModels(catalogue, caller).map(({ id }) => id),
+  });
+  return plan ? permitted(plan, caller) : new Refused(oneRefusal(reportedFaults(refusals)));
 }
 
 /** The models that are sold now, that this key may use and that at least one permitted channel serves. */
@@ -43,54 +50,32 @@ export function usableModels(catalogue: Catalogue, { models, channels }: Caller)
   );
 }
 
-function planOrFaults(
-  { request, faults: shapeFaults, lengthFrom }: ParsedRequest,
-  deps: ApiDeps,
-  caller: Caller,
-  files: InputFiles | undefined,
-): Planned {
-  const { settings } = deps;
-  const catalogue = deps.catalogue();
-  const { plan, refusals = [] } = planTask(request, catalogue, {
-    // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
-    // this range.
-    seed: Math.floor(Math.random() * 2 ** 31),
-    now: Date.now(),
-    ...(lengthFrom ? { lengthFrom } : {}),
-    allowHosts: settings.allowHosts,
-    ...(files ? { files } : {}),
-    models: () => usableModels(catalogue, caller).map(({ id }) => id),
-  });
-  const faults = combineFaults(shapeFaults, refusals);
-  return plan && faults.length === 0 ? { plan } : { refusal: oneRefusal(faults) };
-}
-
 /**
  * Returns the plan with only the permitted channels. Refuses the plan if its model is not permitted
  * or no channel is left.
  */
-function permitted(plan: Plan, caller: Caller): Planned {
+function permitted(plan: Plan, caller: Caller): Plan | Refused {
   const { models, channels } = caller;
   if (models && !models.includes(plan.entry)) {
     const message = `This key may not use the model "${plan.entry}".`;
     return refusing('model_not_allowed', message, 'model');
   }
-  if (!channels) return { plan };
+  if (!channels) return plan;
   const own = plan.channels.filter(({ channel }) => channels.includes(channel));
   if (own.length === 0) {
     const message = 'This key may use no channel that serves this model.';
     return refusing('channel_not_allowed', message, 'model');
   }
-  if (!plan.enhancement) return { plan: { ...plan, channels: own } };
+  if (!plan.enhancement) return { ...plan, channels: own };
   const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
   if (enhancers.length === 0) {
     const message = 'This key may use no channel that offers super-resolution.';
     return refusing('channel_not_allowed', message, 'metadata.super_resolution_config');
   }
   const enhancement = { ...plan.enhancement, channels: enhancers };
-  return { plan: { ...plan, channels: own, enhancement } };
+  return { ...plan, channels: own, enhancement };
 }
 
-function refusing(code: RefusalCode, message: string, param = ''): Planned {
-  return { refusal: { code, param, message } };
+function refusing(code: RefusalCode, message: string, param: string): Refused {
+  return new Refused({ code, param, message });
 }

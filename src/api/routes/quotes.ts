@@ -6,7 +6,7 @@ import { outputSize } from '../../domain/output-size';
 import type { Plan } from '../../domain/plan-types';
 import { billing } from '../../domain/pricing';
 import type { KeyedRouter } from '../context';
-import { refuse } from '../context';
+import { Refused } from '../context';
 import { planForCaller } from '../create/plan-request';
 import { readRequest } from '../create/read-request';
 import type { ApiDeps } from '../deps';
@@ -14,9 +14,9 @@ import type { ApiDeps } from '../deps';
 export function quoteRoutes(router: KeyedRouter, deps: ApiDeps): void {
   router.post('/v1/videos/quotes', async (ctx) => {
     const parsed = await readRequest(ctx);
-    const { plan, refusal } = await planForCaller(parsed, deps, ctx.state.caller);
-    if (plan) ctx.body = quoteOf(plan);
-    else refuse(ctx, refusal);
+    const plan = await planForCaller(parsed, deps, ctx.state.caller);
+    if (plan instanceof Refused) throw plan;
+    ctx.body = quoteOf(plan);
   });
 }
 
