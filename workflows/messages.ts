@@ -12,6 +12,7 @@ export const workflowNames = {
   watchChannel: 'watchChannel',
   reconcile: 'reconcile',
   audit: 'audit',
+  testWebhook: 'testWebhook',
 } as const;
 
 /** The task queues of a service, from the name of its first one. */
@@ -104,4 +105,17 @@ export interface CallbackOutcome {
   readonly error: string | null;
   /** The time until the next attempt; null if no attempt follows. */
   readonly nextInMs: number | null;
+}
+
+export interface WebhookTest {
+  readonly webhookId: string;
+}
+
+/** The answer of the receiver, or why there is none. */
+export interface WebhookTested {
+  /** Unix seconds. */
+  readonly at: number;
+  readonly status: number | null;
+  readonly latency_ms: number | null;
+  readonly error: string | null;
 }

@@ -2,19 +2,22 @@
 // workflow counts the attempts and schedules the next attempt. If the receiver has reached its
 // limit of concurrent deliveries, nothing is sent, and no attempt is counted.
 
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import type { Knex } from 'knex';
-import type { Answer, Delivery } from '../../src/db/callbacks';
+import type { Delivery } from '../../src/db/callbacks';
 import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
 import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
-import { retryAfterMs } from '../../src/domain/retry-after';
-import { GuardedFailure } from '../../src/outbound/guarded-request';
-import type { CallbackAttempt, CallbackName, CallbackOutcome } from '../../workflows/messages';
+import type {
+  CallbackAttempt,
+  CallbackName,
+  CallbackOutcome,
+  WebhookTest,
+} from '../../workflows/messages';
 import { whileBeating } from '../heartbeat';
-import { inTrace, traceHeaders } from '../task-trace';
-import { guardedPost } from './guarded-post';
-import { createHostShare } from './per-host-limit';
-import { webhookHeaders } from './webhook-signature';
+import { inTrace } from '../task-trace';
+import { createHostShare, type HostShare } from './per-host-limit';
+import { type PostLimits, postSigned } from './signed-post';
+import { type Receiver, testWebhook } from './test-webhook';
 
 export interface CallbackDeps {
   readonly db: Knex;
@@ -27,20 +30,8 @@ export interface CallbackDeps {
   readonly perHostMax: number;
   readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
   /** Tests set shorter times than the contract's. */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<PostLimits>;
 }
-
-interface Limits {
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly replyBytesMax: number;
-}
-
-// The limits in the contract: 15 s in all, 5 s of it for the connection, 4 KiB of the answer.
-const limits: Limits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
-// The number of stored characters of an answer: enough to recognise an error page, and not more of
-// the receiver's data.
-const replyCharsKept = 256;
 
 export function createCallbackActivities(deps: CallbackDeps) {
   const share = createHostShare(() => performance.now());
@@ -58,12 +49,7 @@ export function createCallbackActivities(deps: CallbackDeps) {
         await stopDelivery(deps.db, taskId, number);
         return { state: 'stopped', status: null, error: null, nextInMs: null };
       }
-      const slot = share.enter([
-        { name: `host:${new URL(delivery.url).hostname}`, max: deps.perHostMax },
-        // A limit per account is needed too: with many host names, one account could take every
-        // slot.
-        { name: `account:${delivery.accountId}`, max: deps.perHostMax * 2 },
-      ]);
+      const slot = enterFor(share, deps, delivery);
       if (slot.comeBackInMs !== undefined) throw hostBusy(slot.comeBackInMs);
       let receiverMs: number | null = null;
       const onAnswer = (ms: number) => {
@@ -81,7 +67,22 @@ export function createCallbackActivities(deps: CallbackDeps) {
     async stopCallback({ taskId, delivery }: CallbackName): Promise<void> {
       await stopDelivery(deps.db, taskId, delivery);
     },
+
+    testWebhook: (input: WebhookTest) =>
+      testWebhook(deps, (receiver) => enterFor(share, deps, receiver), input),
   };
+}
+
+function enterFor(
+  share: HostShare,
+  { perHostMax }: Pick<CallbackDeps, 'perHostMax'>,
+  { url, accountId }: Receiver,
+): ReturnType<HostShare['enter']> {
+  return share.enter([
+    { name: `host:${new URL(url).hostname}`, max: perHostMax },
+    // A limit per account is needed too: with many host names, one account could take every slot.
+    { name: `account:${accountId}`, max: perHostMax * 2 },
+  ]);
 }
 
 /**
@@ -111,7 +112,8 @@ async function makeAttempt(
   const id = await beginAttempt(deps.db, taskId, delivery, attempt, new Date(deps.now()));
   // The measured latency begins here and does not include the time of the database.
   const started = performance.now();
-  const sent = await post(deps, taskId, message, deps.now());
+  const { url, body, secrets } = message;
+  const sent = await postSigned(deps, { id: `${taskId}:${message.status}`, url, body, secrets });
   const latencyMs = Math.round(performance.now() - started);
   onAnswer(latencyMs);
   const verdict = verdictOf(sent.status);
@@ -125,49 +127,6 @@ async function makeAttempt(
   );
   deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs, taskId);
   return { state, status: sent.status, error: sent.error, nextInMs };
-}
-
-type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
-
-async function post(
-  deps: CallbackDeps,
-  taskId: string,
-  { url, status, body, secrets }: Delivery,
-  nowMs: number,
-): Promise<Sent> {
-  const nothing = { status: null, reply: null, retryAfterMs: null };
-  // An unsigned message is never sent. Receivers that verify signatures would refuse the message.
-  // Other receivers must not get used to unsigned messages.
-  if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
-  const message = { id: `${taskId}:${status}`, timestampSeconds: Math.floor(nowMs / 1000), body };
-  try {
-    const reply = await guardedPost({
-      url,
-      body,
-      allowHosts: deps.allowHosts,
-      ...limits,
-      ...deps.limits,
-      // A stopping worker waits a short time for its requests and then aborts the requests.
-      // Another worker then repeats the attempt.
-      signal: Context.current().cancellationSignal,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'video-generation-service',
-        ...traceHeaders(),
-        ...webhookHeaders(message, secrets),
-      },
-    });
-    return {
-      status: reply.status,
-      error: verdictOf(reply.status) === 'delivered' ? null : `HTTP ${reply.status}`,
-      // PostgreSQL accepts no NUL in a text.
-      reply: reply.body.replaceAll('\u0000', '').slice(0, replyCharsKept),
-      retryAfterMs: retryAfterMs(reply.retryAfter, nowMs),
-    };
-  } catch (error) {
-    if (!(error instanceof GuardedFailure)) throw error;
-    return { ...nothing, error: error.message };
-  }
 }
 
 /**

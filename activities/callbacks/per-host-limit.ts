@@ -3,7 +3,7 @@
 // is computed from the recent answer times of the receiver. So even if thousands of deliveries
 // wait, each delivery usually tries only once more, and not once per second.
 
-interface HostShare {
+export interface HostShare {
   /**
    * Takes a slot for each name. A name stands for a receiver, an account or all deliveries. If a
    * name has no free slot, takes no slot at all and returns the time to wait. Call `leave` of the

@@ -9,9 +9,11 @@ import {
   deletedWebhookSchema,
   webhookRequestSchema,
   webhooksSchema,
+  webhookTestSchema,
 } from './webhook-schema';
 
 const tags = ['Account'];
+const webhookId = z.object({ webhook_id: z.string().min(1).regex(withoutNul) });
 
 export const webhookPaths: ZodOpenApiPathsObject = {
   '/v1/webhooks': {
@@ -54,10 +56,23 @@ export const webhookPaths: ZodOpenApiPathsObject = {
       tags,
       summary: 'Delete a webhook',
       description: 'Its messages that are not delivered yet are not sent any more.',
-      requestParams: { path: z.object({ webhook_id: z.string().min(1).regex(withoutNul) }) },
+      requestParams: { path: webhookId },
       responses: {
         '200': jsonReply('The webhook was deleted.', deletedWebhookSchema),
         ...errorResponses('invalid_api_key', 'webhook_not_found'),
+      },
+    },
+  },
+  '/v1/webhooks/{webhook_id}/test': {
+    post: {
+      operationId: 'testWebhook',
+      tags,
+      summary: 'Send a test message to a webhook',
+      description: 'Sends one signed message and waits for the answer of the receiver.',
+      requestParams: { path: webhookId },
+      responses: {
+        '200': jsonReply('What the receiver answered.', webhookTestSchema),
+        ...errorResponses('invalid_api_key', 'webhook_not_found', 'rate_limited', 'unavailable'),
       },
     },
   },

@@ -44,3 +44,12 @@ export const deletedWebhookSchema = z.strictObject({
   object: z.literal('webhook'),
   deleted: z.literal(true),
 });
+
+export const webhookTestSchema = z
+  .strictObject({
+    at: z.int().meta({ description: 'Unix seconds.' }),
+    status: z.int().nullable().meta({ description: 'Null if the receiver did not answer.' }),
+    latency_ms: z.int().nullable().meta({ description: 'Null if nothing was sent.' }),
+    error: z.string().nullable().meta({ description: 'Null if the receiver took the message.' }),
+  })
+  .meta({ id: 'WebhookTest' });

@@ -43,14 +43,31 @@ export async function createWebhook(
   },
 ): Promise<(Webhook & { readonly secret: string }) | null> {
   const secret = makeSecret();
-  const { rows } = await db.raw<{ rows: Webhook[] }>(
-    `insert into webhooks (id, account_id, url, events, secret)
-     select :id, :accountId, :url, :events, :secret
-      where (select count(*) from webhooks where account_id = :accountId) < :max
-     returning ${columns}`,
-    { id: newWebhookId(nowMs), accountId, url, events: [...events], secret, max },
+  return db.transaction(async (trx) => {
+    // The lock makes creates of one account wait for each other, so that each counts the others. It
+    // does not block inserts of rows that refer to the account.
+    await trx.raw('select from accounts where id = ? for no key update', [accountId]);
+    const { rows } = await trx.raw<{ rows: Webhook[] }>(
+      `insert into webhooks (id, account_id, url, events, secret)
+       select :id, :accountId, :url, :events, :secret
+        where (select count(*) from webhooks where account_id = :accountId) < :max
+       returning ${columns}`,
+      { id: newWebhookId(nowMs), accountId, url, events: [...events], secret, max },
+    );
+    return rows[0] ? { ...rows[0], secret } : null;
+  });
+}
+
+/** Only a worker may read the secret. */
+export async function findSigningWebhook(
+  db: Knex,
+  id: string,
+): Promise<{ readonly accountId: string; readonly url: string; readonly secret: string } | null> {
+  const { rows } = await db.raw<{ rows: { accountId: string; url: string; secret: string }[] }>(
+    'select account_id as "accountId", url, secret from webhooks where id = ?',
+    [id],
   );
-  return rows[0] ? { ...rows[0], secret } : null;
+  return rows[0] ?? null;
 }
 
 export async function listWebhooks(db: Knex, accountId: string): Promise<readonly Webhook[]> {
@@ -59,6 +76,14 @@ export async function listWebhooks(db: Knex, accountId: string): Promise<readonl
     [accountId],
   );
   return rows;
+}
+
+export async function hasWebhook(db: Knex, accountId: string, id: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    'select id from webhooks where account_id = ? and id = ?',
+    [accountId, id],
+  );
+  return rows.length > 0;
 }
 
 /** Returns false if the account has no such webhook. */

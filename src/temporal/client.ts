@@ -3,12 +3,13 @@
 
 import type { Connection } from '@temporalio/client';
 import { Client } from '@temporalio/client';
+import type { WebhookTested } from '../../workflows/messages';
 import type { TaskInput } from '../domain/task-transactions';
 import type { KeyRing } from '../encryption/key-ring';
 import { type CancelOutcome, cancelTask } from './cancel-task';
 import { encryptionWith } from './payload-codec';
 import { type AskTask, createTaskQueries } from './query-task';
-import { startDelivery } from './start-delivery';
+import { runWebhookTest, startDelivery } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
@@ -23,6 +24,11 @@ export interface TemporalClient {
   cancel(taskId: string): Promise<CancelOutcome>;
   /** Starts a delivery of a callback that no workflow of a task starts. */
   deliverCallback(taskId: string, delivery?: number): Promise<void>;
+  /**
+   * Sends a test message to a webhook and waits for its answer. Null: the webhook was deleted.
+   * Rejects if there is no answer within 25 s, for example because no worker runs.
+   */
+  testWebhook(webhookId: string): Promise<WebhookTested | null>;
   /** True if Temporal answers within a second, else false. Never throws. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -60,6 +66,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     cancel: (taskId) => cancelTask(client, taskId),
     deliverCallback: (taskId, delivery = 1) =>
       startDelivery(client, options.taskQueue, { taskId, delivery }),
+    testWebhook: (webhookId) => runWebhookTest(client, options.taskQueue, webhookId),
     async isReady() {
       try {
         await connection.workflowService.getSystemInfo({});

@@ -1,7 +1,7 @@
-// Starts the delivery of a callback outside the workflow of its task.
+// Starts the delivery of a callback outside the workflow of its task, and the test of a webhook.
 
 import type { Client } from '@temporalio/client';
-import type { CallbackInput } from '../../workflows/messages';
+import type { CallbackInput, WebhookTested } from '../../workflows/messages';
 import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
 
 /** If the delivery is running already, nothing happens. */
@@ -17,4 +17,26 @@ export async function startDelivery(
     args: [input],
     staticSummary: `callback of ${input.taskId}`,
   });
+}
+
+// Longer than the activity of the test may take.
+const testTimeout = '25 s';
+
+/**
+ * Waits for the receiver's answer. Calls that come while a test of the webhook is running get the
+ * answer of that test. Null: the webhook was deleted.
+ */
+export function runWebhookTest(
+  client: Client,
+  taskQueue: string,
+  webhookId: string,
+): Promise<WebhookTested | null> {
+  return client.workflow.execute(workflowNames.testWebhook, {
+    workflowId: `${webhookId}:test`,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowExecutionTimeout: testTimeout,
+    taskQueue,
+    args: [{ webhookId }],
+    staticSummary: `test of ${webhookId}`,
+  }) as Promise<WebhookTested | null>;
 }

@@ -11,6 +11,7 @@ import { type RequestExample, requestExamples } from '../../src/contract/example
 import { fileSchema } from '../../src/contract/file-schema';
 import { modelSchema } from '../../src/contract/model-schema';
 import * as replies from '../../src/contract/reply-schema';
+import { webhookTestSchema } from '../../src/contract/webhook-schema';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { beginnings } from '../support/files';
 import { type Block, blocksOf, callsOf } from '../support/markdown';
@@ -36,6 +37,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   account: replies.accountSchema,
   statement: replies.statementSchema,
   callbacks: replies.callbacksSchema,
+  'webhook test': webhookTestSchema,
   version: replies.versionSchema,
   file: fileSchema,
   ready: replies.readySchema,

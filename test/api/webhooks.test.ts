@@ -1,7 +1,7 @@
 // Tests of an account's webhooks, and of the choice of the webhook when a task ends. The delivery is
 // tested in test/activities.
 
-import { startApi, type TestApi } from '../support/api';
+import { startApi, type TestApi, until } from '../support/api';
 import { aFinalTask } from '../support/callbacks';
 import { brokenUrls, insideHosts } from '../support/hosts';
 
@@ -117,6 +117,66 @@ test('an account may have ten webhooks', async () => {
   for (let n = 0; n < 10; n += 1) expect((await add()).status).toBe(201);
   const { status, json } = await add();
   expect([status, json.error.code]).toEqual([409, 'webhook_limit_reached']);
+});
+
+test('creates at the same time cannot exceed ten webhooks', async () => {
+  const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await add()).status));
+  expect(statuses.filter((status) => status === 201)).toHaveLength(10);
+  expect(await list()).toHaveLength(10);
+});
+
+const testOf = (id: string, headers?: Record<string, string>) =>
+  api.call('POST', `/v1/webhooks/${id}/test`, undefined, headers);
+
+test('the test of a webhook shows what its receiver answered', async () => {
+  const { json } = await add();
+  const answer = { at: 1_795_256_035, status: 500, latency_ms: 38, error: 'HTTP 500' };
+  const tested: string[] = [];
+  api.temporal.tests = async (id) => {
+    tested.push(id);
+    return answer;
+  };
+  expect(await testOf(json.id)).toMatchObject({ status: 200, json: answer });
+  expect(tested).toEqual([json.id]);
+});
+
+test('only the own webhooks of an account can be tested', async () => {
+  const { json } = await add();
+  const { apiKey } = await api.anAccount();
+  const foreign = await testOf(json.id, { authorization: `Bearer ${apiKey}` });
+  const unknown = await testOf('hook_nothing');
+  api.temporal.tests = async () => null;
+  const deletedMeanwhile = await testOf(json.id);
+  for (const { status, json: said } of [foreign, unknown, deletedMeanwhile]) {
+    expect([status, said.error.code]).toEqual([404, 'webhook_not_found']);
+  }
+});
+
+test('a test that no worker runs in time answers 503', async () => {
+  const { json } = await add();
+  api.temporal.tests = async () => Promise.reject(new Error('late'));
+  const { status, json: said, headers } = await testOf(json.id);
+  expect([status, said.error.code, headers.get('retry-after')]).toEqual([503, 'unavailable', '2']);
+  expect(api.failures.splice(0)).toHaveLength(1);
+});
+
+test('a fourth test of an account at once is refused', async () => {
+  const { json } = await add();
+  let end: () => void = () => undefined;
+  const ended = new Promise<null>((resolve) => {
+    end = () => resolve(null);
+  });
+  let running = 0;
+  api.temporal.tests = () => {
+    running += 1;
+    return ended;
+  };
+  const three = [1, 2, 3].map(() => testOf(json.id));
+  await until(() => running === 3);
+  const { status, json: said } = await testOf(json.id);
+  expect([status, said.error.code]).toEqual([429, 'rate_limited']);
+  end();
+  await Promise.all(three);
 });
 
 test.each<[unknown, string, string]>([

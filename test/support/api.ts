@@ -45,6 +45,8 @@ interface HeldTemporal extends TemporalClient {
   readonly calledBack: string[];
   /** The numbers of their deliveries. */
   readonly deliveries: (number | undefined)[];
+  /** What the test of a webhook answers. */
+  tests: TemporalClient['testWebhook'];
   reachable: boolean;
 }
 
@@ -215,6 +217,7 @@ function heldTemporal(db: Knex): HeldTemporal {
     tells: () => null,
     calledBack: [],
     deliveries: [],
+    tests: async () => null,
     reachable: true,
     async submit(input): Promise<Submission> {
       temporal.submitted.push(input);
@@ -235,6 +238,7 @@ function heldTemporal(db: Knex): HeldTemporal {
       temporal.calledBack.push(taskId);
       temporal.deliveries.push(delivery);
     },
+    testWebhook: (id) => temporal.tests(id),
     isReady: async () => temporal.reachable,
     close: async () => undefined,
   };

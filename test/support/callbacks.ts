@@ -71,6 +71,7 @@ export function callbackActivities(
   return {
     attemptCallback: (input) => worker().run(activities.attemptCallback, input),
     stopCallback: (name) => worker().run(activities.stopCallback, name),
+    testWebhook: (test) => worker().run(activities.testWebhook, test),
   };
 }
 

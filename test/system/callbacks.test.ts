@@ -120,6 +120,21 @@ test('a pending task that is refused later sends a callback with the status fail
   }
 });
 
+test('the test of a webhook arrives once, signed, and its caller sees the answer', async () => {
+  sink.answer = (_, response) => void response.writeHead(418).end();
+  const { json: webhook } = await service.call('POST', '/v1/webhooks', { url: sink.url });
+  const { status, json } = await service.call('POST', `/v1/webhooks/${webhook.id}/test`);
+  expect([status, json]).toEqual([
+    200,
+    { at: expect.any(Number), status: 418, latency_ms: expect.any(Number), error: 'HTTP 418' },
+  ]);
+  const messages = messagesOf(webhook.id);
+  expect(messages).toHaveLength(1);
+  const [{ body, headers }] = messages as [Received];
+  new Webhook(webhook.secret).verify(body, headers as Record<string, string>);
+  await service.call('DELETE', `/v1/webhooks/${webhook.id}`);
+});
+
 testFailingReceiver(() => ({ service, sink }), { tasks: 2, minutes: 2 });
 
 test('a callback that an operator sends again has the same id and the same body', async () => {

@@ -41,6 +41,7 @@ const activities: ReturnType<typeof createCallbackActivities> = {
   async stopCallback(name) {
     stopped.push(name);
   },
+  testWebhook: async () => null,
 };
 
 beforeAll(async () => {

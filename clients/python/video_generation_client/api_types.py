@@ -270,6 +270,12 @@ class CreatedWebhook(TypedDict):
     created_at: int
     secret: str
 
+class WebhookTest(TypedDict):
+    at: int
+    status: Optional[int]
+    latency_ms: Optional[int]
+    error: Optional[str]
+
 class File(TypedDict):
     id: str
     object: Literal["file"]

@@ -390,6 +390,17 @@ export interface CreatedWebhook {
   secret: string;
 }
 
+export interface WebhookTest {
+  /** Unix seconds. */
+  at: number;
+  /** Null if the receiver did not answer. */
+  status: number | null;
+  /** Null if nothing was sent. */
+  latency_ms: number | null;
+  /** Null if the receiver took the message. */
+  error: string | null;
+}
+
 export interface File {
   id: string;
   object: "file";

@@ -1,12 +1,19 @@
-// The webhooks of an account: add, list and delete.
+// The webhooks of an account: add, list, test and delete.
 
 import type { Refusal } from '../../contract/error';
 import { oneRefusal } from '../../contract/faults';
 import { invalid, readField } from '../../contract/field';
 import { type WebhookEvent, webhookEvents, webhookFields } from '../../contract/webhook-schema';
 import { isWebhookId } from '../../db/ids';
-import { createWebhook, deleteWebhook, listWebhooks, type Webhook } from '../../db/webhooks';
+import {
+  createWebhook,
+  deleteWebhook,
+  hasWebhook,
+  listWebhooks,
+  type Webhook,
+} from '../../db/webhooks';
 import { checkUrl } from '../../domain/address';
+import { limitAtOnce } from '../at-once';
 import { bodyBytesMax, readJsonBody } from '../body';
 import type { KeyedRouter } from '../context';
 import { Refused, refuse } from '../context';
@@ -14,9 +21,11 @@ import type { ApiDeps } from '../deps';
 
 const webhooksMax = 10;
 
+type WebhookDeps = Pick<ApiDeps, 'db' | 'settings' | 'now' | 'temporal' | 'observer'>;
+
 export function webhookRoutes(
   router: KeyedRouter,
-  { db, settings, now }: Pick<ApiDeps, 'db' | 'settings' | 'now'>,
+  { db, settings, now, temporal, observer }: WebhookDeps,
 ): void {
   router.post('/v1/webhooks', async (ctx) => {
     const { accountId } = ctx.state.caller;
@@ -31,6 +40,23 @@ export function webhookRoutes(
   router.get('/v1/webhooks', async (ctx) => {
     const webhooks = await listWebhooks(db, ctx.state.caller.accountId);
     ctx.body = { data: webhooks.map(shown) };
+  });
+
+  // A receiver may take 15 s, so these calls of one account must not pile up.
+  const testsAtOnce = limitAtOnce({ running: 3, waiting: 0, work: 'webhook tests' });
+  router.post('/v1/webhooks/:webhook_id/test', async (ctx) => {
+    const { accountId } = ctx.state.caller;
+    const id = String(ctx.params.webhook_id ?? '');
+    const isOwn = isWebhookId(id) && (await hasWebhook(db, accountId, id));
+    const tested = isOwn
+      ? await testsAtOnce(accountId, () => temporal.testWebhook(id)).catch((error: unknown) => {
+          if (error instanceof Refused) throw error;
+          observer.failed(error, ctx.state.requestId);
+          throw new Refused(noTest, { 'retry-after': '2' });
+        })
+      : null;
+    if (!tested) return refuse(ctx, notFound);
+    ctx.body = tested;
   });
 
   router.delete('/v1/webhooks/:webhook_id', async (ctx) => {
@@ -66,6 +92,11 @@ const limitReached: Refusal = {
   code: 'webhook_limit_reached',
   param: '',
   message: `This account has ${webhooksMax} webhooks, which is the limit. Delete one first.`,
+};
+const noTest: Refusal = {
+  code: 'unavailable',
+  param: '',
+  message: 'The test was not run in time, so its result is not known. Try again in a few seconds.',
 };
 const notFound: Refusal = {
   code: 'webhook_not_found',

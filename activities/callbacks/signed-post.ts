@@ -1,0 +1,77 @@
+// Signs a message and posts it to the address of an account. The contract sets the limits.
+
+import { Context } from '@temporalio/activity';
+import type { Answer } from '../../src/db/callbacks';
+import { verdictOf } from '../../src/domain/callback-schedule';
+import { retryAfterMs } from '../../src/domain/retry-after';
+import { GuardedFailure } from '../../src/outbound/guarded-request';
+import { traceHeaders } from '../task-trace';
+import { guardedPost } from './guarded-post';
+import { webhookHeaders } from './webhook-signature';
+
+export interface PostLimits {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly replyBytesMax: number;
+}
+
+interface PostDeps {
+  readonly allowHosts: readonly string[];
+  readonly now: () => number;
+  readonly limits?: Partial<PostLimits>;
+}
+
+interface Message {
+  readonly id: string;
+  readonly url: string;
+  readonly body: string;
+  readonly secrets: readonly string[];
+}
+
+// The limits in the contract: 15 s in all, 5 s of it for the connection, 4 KiB of the answer.
+const limits: PostLimits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBytesMax: 4096 };
+// The number of stored characters of an answer: enough to recognise an error page, and not more of
+// the receiver's data.
+const replyCharsKept = 256;
+
+export type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
+
+export async function postSigned(
+  deps: PostDeps,
+  { id, url, body, secrets }: Message,
+): Promise<Sent> {
+  const nothing = { status: null, reply: null, retryAfterMs: null };
+  // An unsigned message is never sent. Receivers that verify signatures would refuse the message.
+  // Other receivers must not get used to unsigned messages.
+  if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
+  const nowMs = deps.now();
+  const signed = { id, timestampSeconds: Math.floor(nowMs / 1000), body };
+  try {
+    const reply = await guardedPost({
+      url,
+      body,
+      allowHosts: deps.allowHosts,
+      ...limits,
+      ...deps.limits,
+      // A stopping worker waits a short time for its requests and then aborts the requests.
+      // Another worker then repeats the attempt.
+      signal: Context.current().cancellationSignal,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'video-generation-service',
+        ...traceHeaders(),
+        ...webhookHeaders(signed, secrets),
+      },
+    });
+    return {
+      status: reply.status,
+      error: verdictOf(reply.status) === 'delivered' ? null : `HTTP ${reply.status}`,
+      // PostgreSQL accepts no NUL in a text.
+      reply: reply.body.replaceAll('\u0000', '').slice(0, replyCharsKept),
+      retryAfterMs: retryAfterMs(reply.retryAfter, nowMs),
+    };
+  } catch (error) {
+    if (!(error instanceof GuardedFailure)) throw error;
+    return { ...nothing, error: error.message };
+  }
+}
