@@ -20,7 +20,7 @@ export async function refusePooler(db: Knex): Promise<void> {
 /** The last part of each message about a pooler. */
 export const directAddress =
   'time limits and prepared statements need the address of PostgreSQL itself ' +
-  '(docs/operations.md, "Behind a pooler").';
+  '(docs/sizing.md, "Behind a pooler").';
 
 /** A prompt may contain any character, so the encoding of the database must be UTF8. */
 export async function refuseEncoding(db: Knex): Promise<void> {

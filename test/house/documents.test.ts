@@ -142,8 +142,8 @@ describe.each(documents)('the document %s', (path) => {
   });
 });
 
-test('docs/operations.md lists every table in its section about sizes', () => {
-  const [, section = ''] = read('docs/operations.md').split('## Size of each table\n');
+test('docs/sizing.md lists every table in its section about sizes', () => {
+  const [, section = ''] = read('docs/sizing.md').split('## Size of each table\n');
   const [lines = ''] = section.split('\n## ');
   const listed = [...lines.matchAll(/^\| `(\w+)`/gm)].map(([, table]) => table);
   const made = [...schema.matchAll(/create table (?:if not exists )?(\w+)/g)].map(

@@ -1,9 +1,9 @@
-// Compares the dashboard, the alerts and docs/operations.md with the list of metrics. Every named
+// Compares the dashboard, the alerts and docs/symptoms.md with the list of metrics. Every named
 // metric must exist, and every metric must be used. Every panel and alert must be explained.
 
 import { type MetricDefinition, metrics } from '../../src/telemetry/metrics';
 import { filesIn, read } from '../house/sources';
-import { alerts, groupedBy, operationsPage, panels, usesOf } from './ops';
+import { alerts, groupedBy, panels, symptomsPage, usesOf } from './ops';
 
 const expressions = [...panels(), ...alerts()];
 const definitions: Readonly<Record<string, MetricDefinition>> = metrics;
@@ -73,40 +73,39 @@ test('every metric is used by a panel or an alert', () => {
   expect(Object.keys(metrics).filter((name) => !used.has(name))).toEqual([]);
 });
 
-test('docs/operations.md lists every panel, and no panel that does not exist', () => {
-  const section = operationsPage().split('## Every panel')[1]?.split('## Every alert')[0] ?? '';
+test('docs/symptoms.md lists every panel, and no panel that does not exist', () => {
+  const section = symptomsPage().split('## Every panel')[1]?.split('## Every alert')[0] ?? '';
   const rows = [...section.matchAll(/^\| ([^|]+?) +\|/gm)].map(([, title]) => title);
   const explained = rows.filter((title) => title !== 'panel' && !/^-+$/.test(title ?? ''));
   expect(explained.length).toBe(new Set(explained).size);
   expect(new Set(explained)).toEqual(new Set(panels().map(({ title }) => title)));
 });
 
-test('docs/operations.md lists every alert, and no alert that does not exist', () => {
-  const section = operationsPage().split('## Every alert')[1] ?? '';
+test('docs/symptoms.md lists every alert, and no alert that does not exist', () => {
+  const section = symptomsPage().split('## Every alert')[1] ?? '';
   const explained = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, title]) => title);
   expect(explained.length).toBe(new Set(explained).size);
   expect(new Set(explained)).toEqual(new Set(alerts().map(({ title }) => title)));
 });
 
-test('docs/operations.md lists every log event', () => {
+test('docs/symptoms.md lists every log event', () => {
   const events = ['src', 'activities'].flatMap((folder) =>
     filesIn(folder, '.ts').flatMap((path) =>
       [...read(path).matchAll(/\bevent: '(\w+)'/g)].map(([, event = '']) => event),
     ),
   );
   expect(new Set(events).size).toBeGreaterThan(20);
-  const table = operationsPage().split('### Logs')[1]?.split('### Metrics')[0] ?? '';
+  const table = symptomsPage().split('### Logs')[1]?.split('### Metrics')[0] ?? '';
   expect([...new Set(events)].filter((event) => !table.includes(`\`${event}\``))).toEqual([]);
 });
 
 test('every alert has a severity and links to an existing heading', () => {
-  const headings = [...operationsPage().matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
+  const anchors = ['docs/symptoms.md', 'docs/sizing.md'].flatMap((page) =>
+    [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
+      const words = heading.toLowerCase().replace(/[^\w\s-]/g, '');
+      return `${page}#${words.replaceAll(' ', '-')}`;
+    }),
   );
-  const anchors = headings.map((heading) => `docs/operations.md#${heading}`);
   const lost = alerts().filter(
     ({ severity, runbook }) =>
       !['page', 'ticket', 'watchdog'].includes(severity) || !anchors.includes(runbook),

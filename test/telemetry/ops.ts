@@ -57,7 +57,7 @@ export function alerts(): Alert[] {
   );
 }
 
-export const operationsPage = () => file('docs/operations.md');
+export const symptomsPage = () => file('docs/symptoms.md');
 
 interface Use {
   /** The name as it is written, including a suffix such as _bucket. */
