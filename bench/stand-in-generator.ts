@@ -36,7 +36,6 @@ process.once('disconnect', () => process.exit(0));
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const url = new URL(request.url ?? '/', 'http://generator');
-  if (url.pathname.startsWith('/v1/videos')) return video(request);
   if (url.pathname.startsWith('/api/v1/')) return enhance(request, url.pathname);
   if (url.pathname === '/hook') return hear(request);
   const [, area, last = ''] = /^\/(control|contents\/generations\/tasks)\/?(.*)$/.exec(
@@ -96,15 +95,6 @@ function control(what: string, body: Record<string, unknown>) {
   if (what === 'seed') seed(Number(body.count));
   if (what === 'videos') videos = body as unknown as Videos;
   return { status: 200, body: { ...counts, jobs: jobs.size } };
-}
-
-/** Answers LiteLLM, which uses another protocol. The answer is always the same unfinished video. */
-function video(request: IncomingMessage) {
-  request.resume();
-  const created_at = Math.floor(Date.now() / 1_000);
-  const id = `video_${'0'.repeat(24)}`;
-  const known = { id, object: 'video', model: 'sora-2', status: 'queued', progress: 0 };
-  return { status: 200, body: { ...known, created_at, seconds: '4', size: '720x1280' } };
 }
 
 /** Creates and reads enhancements. An enhancement has already ended at its first read. */

@@ -11,13 +11,10 @@ import { floodRow } from './flood';
 import { historyRow } from './history';
 import { ledgerRow } from './ledger';
 import { liveRow } from './live';
-import { memoryRow } from './memory';
 import { pairsRow } from './pairs';
-import { peerRow } from './peer';
 import { readRow } from './read';
 import { refusedRow } from './refused';
 import { retentionRow } from './retention';
-import { startsRow } from './starts';
 import { waitingRow } from './waiting';
 import { watcherRow } from './watcher';
 import { wholeRow } from './whole';
@@ -31,13 +28,10 @@ export const rows: readonly Row[] = [
   liveRow,
   wholeRow,
   pairsRow,
-  peerRow,
   historyRow,
-  startsRow,
   ledgerRow,
   auditRow,
   retentionRow,
-  memoryRow,
   ...fileRows,
   watcherRow,
   crowdRow,
