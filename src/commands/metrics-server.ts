@@ -2,7 +2,10 @@
 // also serves /livez and /readyz here. A worker's /metrics includes the metrics of Temporal's core,
 // which are fetched from a local port of the core (docs/decisions.md, 17).
 
-import { get } from 'node:http';
+import { lookup } from 'node:dns/promises';
+import { get, type RequestListener } from 'node:http';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 import { listen } from './http-server';
@@ -27,20 +30,43 @@ interface MetricsOptions {
 export async function serveMetrics(options: MetricsOptions) {
   const { host, port, log } = options;
   if (port === null) return { close: async () => undefined };
-  const server = await listen(
-    (request, response) => {
-      answerOf(options, request.url?.split('?')[0]).then(
-        ({ status, type = 'text/plain', text = '' }) =>
-          response.writeHead(status, { 'content-type': type }).end(text),
-        () => response.writeHead(500).end(),
-      );
-    },
-    host,
-    port,
-    { host: 'METRICS_HOST', port: 'METRICS_PORT' },
-  );
-  log.info({ event: 'metrics_served', port: server.port }, `metrics on port ${server.port}`);
-  return server;
+  const setting = { host: 'METRICS_HOST', port: 'METRICS_PORT' };
+  const servers: Awaited<ReturnType<typeof listen>>[] = [];
+  for (const address of await addressesOf(host)) {
+    const answer = answerer(options);
+    servers.push(await listen(answer, address, servers[0]?.port ?? port, setting));
+  }
+  const served = servers[0]?.port;
+  log.info({ event: 'metrics_served', port: served }, `metrics on port ${served}`);
+  return {
+    port: served,
+    close: async () => void (await Promise.all(servers.map((server) => server.close()))),
+  };
+}
+
+/**
+ * Of a name, the addresses that this machine has: in a container, that of one network only, though
+ * the name leads to other containers too. The loopback address is for the health check.
+ */
+async function addressesOf(host: string): Promise<string[]> {
+  if (isIP(host) > 0) return [host];
+  const found = await lookup(host, { all: true }).catch(() => []);
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const ours = found
+    .map(({ address }) => address)
+    .filter((one) => own.some(({ address }) => address === one));
+  // Without an address of this machine, `listen` fails and names the setting.
+  return ours.length > 0 ? [...new Set(['127.0.0.1', ...ours])] : [host];
+}
+
+function answerer(options: MetricsOptions): RequestListener {
+  return (request, response) => {
+    answerOf(options, request.url?.split('?')[0]).then(
+      ({ status, type = 'text/plain', text = '' }) =>
+        response.writeHead(status, { 'content-type': type }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  };
 }
 
 interface Answer {

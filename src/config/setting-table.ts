@@ -39,7 +39,9 @@ export const table = z.object({
     ),
   METRICS_HOST: text()
     .default('127.0.0.1')
-    .describe('Address of /metrics, which shows held money, models and channels without a key.'),
+    .describe(
+      'Address of /metrics, which shows held money, models and channels without a key. A name stands for its addresses on this machine, and 127.0.0.1.',
+    ),
   METRICS_PORT: orNone(port()).describe(
     'Port of /metrics, and of /livez and /readyz of a worker; none: they are not served. Each process needs its own.',
   ),

@@ -392,8 +392,16 @@ describe('docker-compose.yml', () => {
     for (const name of ['api', 'worker', 'node-exporter', 'alertmanager', 'grafana']) {
       expect(networksOf(name)).toContain('monitoring');
     }
-    expect(aliasesIn('monitoring', 'api-2')).toEqual(['api']);
-    expect(aliasesIn('monitoring', 'worker-next')).toEqual(['worker']);
+    expect(aliasesIn('monitoring', 'api-2')).toEqual(['api', 'metrics']);
+    expect(aliasesIn('monitoring', 'worker-next')).toEqual(['worker', 'metrics']);
+  });
+
+  test('metrics are served at a name that only the network of Prometheus knows', () => {
+    for (const name of ['api', 'api-2', 'worker', 'worker-next']) {
+      expect(environmentOf(name).METRICS_HOST).toBe('metrics');
+      const known = networksOf(name).filter((one) => aliasesIn(one, name).includes('metrics'));
+      expect([name, known]).toEqual([name, ['monitoring']]);
+    }
   });
 
   test('every service that other services wait for has a health check or exits by itself', () => {
