@@ -7,11 +7,10 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import { ActivityNotFoundError } from '@temporalio/client';
+import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { claimChecks, type PlacementCheck, storeSeen } from '../../src/db/jobs/checks';
 import type { JobDeps } from '../deps';
 import { silentAfterSeconds } from '../heartbeat';
-import { findLive } from '../reconcile/find-workflow';
 import { offerTurn } from './notify-tasks';
 
 type RecoverDeps = Pick<JobDeps, 'db' | 'events'> & { readonly client: Client };
@@ -35,10 +34,10 @@ export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void>
 
 async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): Promise<void> {
   const { taskId, seen } = job;
-  const live = await findLive(client, taskId);
+  const live = await describeWorkflow(client, taskId);
   // The workflow has ended, or Temporal does not know it. The reconciler closes the task and its
   // jobs, so the next check can be late.
-  if (!live) return storeSeen(db, job, null, hourSeconds);
+  if (live?.status.name !== 'RUNNING') return storeSeen(db, job, null, hourSeconds);
   if (awaitsTurn(live)) return void (await offerTurn(client, job));
   const attempt = runningAttempt(live);
   if (!attempt) return;
@@ -46,6 +45,19 @@ async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): 
   if (found !== seen) return storeSeen(db, job, found, silentAfterSeconds);
   events.attemptSilent(taskId);
   await end(client, taskId, attempt.activityId ?? '');
+}
+
+/** Returns undefined if Temporal does not know the workflow of the task. */
+export async function describeWorkflow(
+  client: Client,
+  taskId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.workflow.getHandle(taskId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error; // Untested: Temporal is unavailable; the next check or run tries again.
+  }
 }
 
 /**

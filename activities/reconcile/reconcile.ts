@@ -7,22 +7,20 @@ import type { JobDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
-import { closeEnded } from './ended-workflows';
+import { type EndDeps, endLost, endOverdue, endTerminated } from './end-tasks';
 import { type ExpiryDeps, removeExpired } from './expired-files';
 import { type StopDeps, stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
-import { checkSlice, type SliceDeps } from './lost-workflows';
 import { createForgetOld, type ForgetOld, type OldTaskDeps } from './old-tasks';
-import { stopOverdue } from './overdue-tasks';
 import { type PendingDeps, settlePending } from './pending-tasks';
 import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
 
 export type ReconcileDeps = JobDeps &
   ChannelDeps &
+  EndDeps &
   ExpiryDeps &
   OldTaskDeps &
   PendingDeps &
-  SliceDeps &
   StopDeps;
 
 export function createReconcileActivities(deps: ReconcileDeps) {
@@ -48,9 +46,9 @@ async function runReconciler(deps: ReconcileDeps, forgetOld: ForgetOld): Promise
   await attempt(settlePending(deps));
   await attempt(recoverStalledPlacements(deps));
   await attempt(wakeStranded(deps));
-  const stopped = (await attempt(stopOverdue(deps))) ?? [];
-  const ended = (await attempt(closeEnded(deps))) ?? [];
-  const { checked = 0, closed = [], stuck = [] } = (await attempt(checkSlice(deps))) ?? {};
+  const stopped = (await attempt(endOverdue(deps))) ?? [];
+  const ended = (await attempt(endTerminated(deps))) ?? [];
+  const { checked = 0, closed = [], stuck = [] } = (await attempt(endLost(deps))) ?? {};
   await attempt(stopLeftJobs(deps));
   await attempt(removeExpired(deps));
   await attempt(forgetOld());

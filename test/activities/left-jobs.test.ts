@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { createBillingActivities } from '../../activities/billing';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
+import { endOverdue } from '../../activities/reconcile/end-tasks';
 import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
-import { stopOverdue } from '../../activities/reconcile/overdue-tasks';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
@@ -181,10 +181,11 @@ test('if a worker dies after it closed an overdue task, a later run of the recon
   const input = await overdueInput('acct_overdue');
   const { closeTask } = createBillingActivities(upstream.deps);
   const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
-  await stopOverdue({
+  await endOverdue({
     ...upstream.deps,
     client: { workflow } as unknown as Client,
     startDelivery: async () => undefined,
+    unknownPercentMax: 20,
     // The worker dies after the transaction.
     closeTask: async (close) => {
       await closeTask(close);

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { createBillingActivities } from '../../activities/billing';
 import type { ActivityEvents } from '../../activities/events';
-import { closeStopped } from '../../activities/reconcile/close-task';
+import { endTask } from '../../activities/reconcile/end-tasks';
 import { confirmLoss, findOpenRows } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { stoppedMessage, taskObject } from '../../src/domain/task';
@@ -149,9 +149,10 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
       .update({ object: JSON.stringify(stored) });
     const [row] = await findOpenRows(db, [taskId]);
     const { closeTask } = createBillingActivities(transactions());
-    const deps = { db, events, closeTask, client: world.env.client, now: Date.now };
+    const { client } = world.env;
+    const deps = { db, events, closeTask, client, now: Date.now, unknownPercentMax: 20 };
     const startDelivery = async () => undefined;
-    expect(row && (await closeStopped({ ...deps, startDelivery }, row))).toBe(true);
+    expect(row && (await endTask({ ...deps, startDelivery }, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));
     const closed = taskObject(identity, {
       status: 'failed',

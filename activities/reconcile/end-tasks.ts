@@ -1,0 +1,220 @@
+// Ends tasks whose workflow cannot end them: the workflow was terminated, Temporal has lost it, or
+// it does not run although the deadline has long passed. The task fails, its hold is returned, its
+// jobs are marked to be cancelled, and its callback is started.
+
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import type { Knex } from 'knex';
+import { isRetryable } from '../../src/db/database';
+import { expireResults } from '../../src/db/files/retention';
+import {
+  findOpenRows,
+  isLossConfirmed,
+  listOverdue,
+  nextSlice,
+  type OpenRow,
+} from '../../src/db/reconcile';
+import { billing } from '../../src/domain/pricing';
+import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
+import type { ClosedTask, CloseTask } from '../../src/domain/task-transactions';
+import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
+import { workflowNames } from '../../workflows/messages';
+import type { ActivityEvents } from '../events';
+import { describeWorkflow } from '../jobs/recover-stalled-placements';
+import type { StartDelivery } from './lost-callbacks';
+import { oneByOne } from './one-by-one';
+
+export interface EndDeps {
+  readonly db: Knex;
+  readonly client: Client;
+  readonly startDelivery: StartDelivery;
+  readonly now: () => number;
+  readonly events: ActivityEvents;
+  readonly closeTask: (close: CloseTask) => Promise<ClosedTask>;
+  /**
+   * A percentage. If Temporal does not know a larger part of the slice, none of the unknown tasks
+   * is closed.
+   */
+  readonly unknownPercentMax: number;
+}
+
+// Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
+// run. A task whose video is made gets more time: it may take ten minutes to store the video, and
+// all workers may be away.
+const graceSeconds = 300;
+const madeGraceSeconds = 2 * 3_600;
+
+/**
+ * Ends tasks that are long past their deadline. Their workflows evidently do not work any more, so
+ * they are terminated first. Returns the ids of the ended tasks.
+ */
+export async function endOverdue(deps: EndDeps): Promise<string[]> {
+  const ended: string[] = [];
+  const overdue = await listOverdue(deps.db, graceSeconds, madeGraceSeconds);
+  const stop = async (row: OpenRow): Promise<void> => {
+    await terminate(deps.client, row.id);
+    if (await endTask(deps, row)) ended.push(row.id);
+  };
+  await oneByOne(overdue, stop, ({ id }) => {
+    deps.events.finding('stuck', id, 'its workflow could not be terminated');
+  });
+  return ended;
+}
+
+async function terminate(client: Client, taskId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(taskId).terminate('past its deadline');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+// Temporal updates its visibility store with a delay. Ten minutes cover this delay and one or two
+// missed runs of the reconciler.
+const visibilityWindowMs = 10 * 60_000;
+const terminatedMax = 2_000;
+
+/**
+ * Ends tasks whose workflow ended lately without ending its task. Usually the workflow was
+ * terminated. Temporal's visibility store lists such workflows soon, so these tasks need not wait
+ * for their slice. Returns the ids of the ended tasks.
+ */
+export async function endTerminated(deps: EndDeps): Promise<string[]> {
+  const rows = await findOpenRows(deps.db, await listTerminated(deps.client, deps.now()));
+  // The list may show an old workflow although a newer workflow of the same task runs.
+  const states = await statesOf(deps, rows);
+  return endAll(
+    deps,
+    rows.filter(({ id }) => states.get(id) === 'ended'),
+  );
+}
+
+async function listTerminated(client: Client, nowMs: number): Promise<string[]> {
+  const since = new Date(nowMs - visibilityWindowMs).toISOString();
+  const query =
+    `WorkflowType = '${workflowNames.generateVideo}' and CloseTime > '${since}' and ` +
+    `ExecutionStatus in ('Terminated', 'Failed', 'TimedOut', 'Canceled')`;
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: 200 })) {
+    ids.push(workflowId);
+    if (ids.length >= terminatedMax) break; // Untested: two thousand terminations in ten minutes.
+  }
+  return ids;
+}
+
+// 200 describe calls per run are about 3 per second. A Temporal server that also runs the tasks can
+// answer about ten times as many.
+const sliceSize = 200;
+
+/**
+ * Asks Temporal about a slice of the open tasks, because a run has no time for all open tasks. Ends
+ * the tasks whose workflow has ended or is lost, and reports stuck workflows. If too many tasks of
+ * the slice are unknown to Temporal, the worker probably has a wrong Temporal address or namespace.
+ * Then no unknown task is ended until an operator confirms the loss.
+ */
+export async function endLost(
+  deps: EndDeps,
+): Promise<{ checked: number; closed: string[]; stuck: string[] }> {
+  const slice = await nextSlice(deps.db, sliceSize);
+  const states = await statesOf(deps, slice);
+  const inState = (state: WorkflowState) => slice.filter(({ id }) => states.get(id) === state);
+  const stuck = inState('stuck').map(({ id }) => id);
+  for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
+  const unknown = inState('unknown');
+  // The unknown tasks of the whole slice are counted before any of them is ended.
+  const mayEnd = await mayEndUnknown(deps, unknown.length, slice.length);
+  const closed = await endAll(deps, [...inState('ended'), ...(mayEnd ? unknown : [])]);
+  return { checked: slice.length, closed, stuck };
+}
+
+async function mayEndUnknown(
+  { db, events, unknownPercentMax }: EndDeps,
+  unknown: number,
+  described: number,
+): Promise<boolean> {
+  if (!areTooManyUnknown({ unknown, described, percentMax: unknownPercentMax })) return true;
+  if (await isLossConfirmed(db)) return true;
+  const why = `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`;
+  events.finding('unknown_to_temporal', '', why);
+  return false;
+}
+
+/**
+ * `live`: the workflow is open and runs. `stuck`: the workflow is open, but its workflow task keeps
+ * failing. `ended`: the workflow has ended. `unknown`: Temporal lost the workflow, or removed the
+ * workflow after the retention period.
+ */
+type WorkflowState = 'live' | 'stuck' | 'ended' | 'unknown';
+
+/** The states of the workflows of these tasks, without those that could not be described. */
+async function statesOf(
+  { client, events }: EndDeps,
+  rows: readonly OpenRow[],
+): Promise<ReadonlyMap<string, WorkflowState>> {
+  const states = new Map<string, WorkflowState>();
+  const describe = async ({ id }: OpenRow): Promise<void> => {
+    states.set(id, stateOf(await describeWorkflow(client, id)));
+  };
+  await oneByOne(rows, describe, ({ id }) => {
+    events.finding('stuck', id, 'its workflow could not be described');
+  });
+  return states;
+}
+
+// After this many failed attempts of its workflow task, a workflow counts as stuck. Then an
+// operator must deploy other code or reset the workflow.
+const attemptsBeforeStuck = 4;
+
+function stateOf(found: WorkflowExecutionDescription | undefined): WorkflowState {
+  if (!found) return 'unknown';
+  if (found.status.name !== 'RUNNING') return 'ended';
+  const attempt = found.raw.pendingWorkflowTask?.attempt ?? 0;
+  return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
+}
+
+async function endAll(deps: EndDeps, rows: readonly OpenRow[]): Promise<string[]> {
+  const ended: string[] = [];
+  for (const row of rows) if (await endTask(deps, row)) ended.push(row.id);
+  return ended;
+}
+
+/**
+ * Returns true if the task was still open and is now ended. If the row cannot be read, an operator
+ * is informed and false is returned. So the other tasks are still ended.
+ */
+export async function endTask(deps: EndDeps, row: OpenRow): Promise<boolean> {
+  try {
+    return await fail(deps, row);
+  } catch (error) {
+    // Untested: the database becomes unavailable during a run; the next run starts over.
+    if (isRetryable(error)) throw error;
+    deps.events.finding('unreadable', row.id, String(error));
+    return false;
+  }
+}
+
+async function fail(deps: EndDeps, row: OpenRow): Promise<boolean> {
+  const { plan, nowMs } = row;
+  const message =
+    nowMs > row.deadlineAtMs ? expiredMessage(plan.expiresAfterSeconds) : stoppedMessage;
+  const bill = billing(plan, { lines: [], final: true });
+  const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
+  const heldMicros = plan.hold.amountMicros;
+  const { first, hasCallback } = await deps.closeTask({
+    taskId: row.id,
+    object,
+    heldMicros,
+    charge: [],
+  });
+  if (!first) return false; // Untested: the workflow ended the task at the same moment.
+  deps.events.finding('closed', row.id, message);
+  await expireResults(deps.db, row.id);
+  // The transaction recorded that a callback must be delivered. If the delivery cannot be started
+  // now, a later run of the reconciler starts the delivery.
+  // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.
+  if (hasCallback) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
+  return true;
+}
