@@ -1,17 +1,14 @@
 // The activities that open and close a task. Each moves the task's money in one transaction. The
 // amounts are computed earlier, by the callers.
 
-import type { Knex } from 'knex';
 import * as ledger from '../src/db/ledger';
 import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../src/domain/task-transactions';
-import type { ActivityEvents } from './events';
+import type { WorkerDeps } from './deps';
 
-interface BillingDeps {
-  readonly db: Knex;
-  readonly events: ActivityEvents;
-}
+type Books = Pick<WorkerDeps, 'db' | 'events'>;
 
-export function createBillingActivities({ db, events }: BillingDeps) {
+export function createBillingActivities(deps: Books) {
+  const { db, events } = deps;
   return {
     openTask: async (open: OpenTask): Promise<OpenedTask> => {
       const opened = await ledger.openTask(db, open);
@@ -24,23 +21,25 @@ export function createBillingActivities({ db, events }: BillingDeps) {
       return opened;
     },
 
-    closeTask: async (close: CloseTask): Promise<ClosedTask> => {
-      const closed = await ledger.closeTask(db, close);
-      const { object, first } = closed;
-      if (first) {
-        events.taskClosed({
-          taskId: close.taskId,
-          traceId: object.trace_id,
-          createdAtMs: close.createdAtMs ?? object.created_at * 1000,
-          model: object.model,
-          status: object.status,
-          seconds: (object.finished_at ?? 0) - object.created_at,
-          heldMicros: close.heldMicros,
-          charge: object.status === 'succeeded' ? close.charge : [],
-          usageMissing: object.billing?.usage_missing === true,
-        });
-      }
-      return closed;
-    },
+    closeTask: (close: CloseTask): Promise<ClosedTask> => closeTask(deps, close),
   };
+}
+
+export async function closeTask({ db, events }: Books, close: CloseTask): Promise<ClosedTask> {
+  const closed = await ledger.closeTask(db, close);
+  const { object, first } = closed;
+  if (first) {
+    events.taskClosed({
+      taskId: close.taskId,
+      traceId: object.trace_id,
+      createdAtMs: close.createdAtMs ?? object.created_at * 1000,
+      model: object.model,
+      status: object.status,
+      seconds: (object.finished_at ?? 0) - object.created_at,
+      heldMicros: close.heldMicros,
+      charge: object.status === 'succeeded' ? close.charge : [],
+      usageMissing: object.billing?.usage_missing === true,
+    });
+  }
+  return closed;
 }

@@ -1,12 +1,53 @@
-// The dependencies of the activities that handle jobs.
+// What activities depend on. A worker composes these parts once. Each function names the parts that
+// it uses.
 
+import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
+import type { TaskInput } from '../src/domain/task-transactions';
+import type { Storage } from '../src/storage/storage';
+import type { CallbackInput } from '../workflows/messages';
 import type { ActivityEvents } from './events';
 import type { Channels } from './upstream/channels';
 
-export interface JobDeps {
+export interface WorkerDeps {
   readonly db: Knex;
+  readonly client: Client;
   readonly channels: Channels;
+  readonly storage: Storage;
   readonly events: ActivityEvents;
   readonly now: () => number;
+  /** Aborted when this worker begins to stop, so that another worker takes over without delay. */
+  readonly stopping: AbortSignal;
+  /**
+   * Starts the workflow of a task. Returns false if a workflow of this task has already completed.
+   */
+  readonly startTask: (input: TaskInput) => Promise<boolean>;
+  /** Starts the delivery of a callback. Does nothing if the delivery is already running. */
+  readonly startDelivery: (input: CallbackInput) => Promise<void>;
+  /** Starts the missing watchers of the channels in the catalogue and of the given channels. */
+  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
+  readonly settings: ActivitySettings;
+}
+
+export interface ActivitySettings {
+  /** The public URL of the API. Each link of this service begins with this URL. */
+  readonly publicUrl: string;
+  /** The non-public hosts that callbacks may reach. */
+  readonly callbackHosts: readonly string[];
+  /** The non-public hosts that a link of a result may have, as exact `host:port` pairs. */
+  readonly providerHosts: readonly string[];
+  /**
+   * The maximum of concurrent deliveries to one host, in this process. For one account the maximum
+   * is twice as high.
+   */
+  readonly callbacksPerHostMax: number;
+  readonly filesKeptDays: number;
+  readonly tasksKeptDays: number;
+  /** The time from the provider's first 404 for a job to the end of the task. */
+  readonly jobGoneAfterSeconds: number;
+  /**
+   * A percentage. If Temporal does not know a larger part of the checked tasks, none of the unknown
+   * tasks is ended.
+   */
+  readonly unknownPercentMax: number;
 }

@@ -39,6 +39,8 @@ export interface ActivityEvents {
   resultStored(taskId: string, role: string, bytes: number, seconds: number): void;
   /** `failed`: a copy failed and is repeated. `given_up`: the task fails and is refunded. */
   resultNotStored(taskId: string, role: string, outcome: 'failed' | 'given_up', why: string): void;
+  /** `again`: another attempt follows. Otherwise the final state of the callback. */
+  callbackAttempt(outcome: string, ms: number, taskId: string): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
   /** Called exactly once for each completed audit. */

@@ -3,24 +3,21 @@
 // of loops, of callbacks and of files. Each group runs on a separate task queue, so that a busy
 // group does not delay another group.
 
-import type { AuditDeps } from './audit-books';
 import { createAuditActivities } from './audit-books';
 import { createBillingActivities } from './billing';
-import type { CallbackDeps } from './callbacks/attempt-callback';
 import { createCallbackActivities } from './callbacks/attempt-callback';
+import type { WorkerDeps } from './deps';
 import { createFollowActivities } from './jobs/read-and-cancel-job';
-import { createSubmitActivities, type SubmitDeps } from './jobs/submit-job';
-import type { WatchDeps } from './jobs/watch-channel';
+import { createSubmitActivities } from './jobs/submit-job';
 import { createWatchActivities } from './jobs/watch-channel';
-import type { ReconcileDeps } from './reconcile/reconcile';
 import { createReconcileActivities } from './reconcile/reconcile';
-import { createFileActivities, type FileDeps } from './results/store-results';
+import { createFileActivities } from './results/store-results';
 
 /**
  * The activities of a task. The activities that store its results are created by
  * createFileActivities.
  */
-export function createTaskActivities(deps: SubmitDeps) {
+export function createTaskActivities(deps: WorkerDeps) {
   return {
     ...createBillingActivities(deps),
     ...createSubmitActivities(deps),
@@ -29,7 +26,7 @@ export function createTaskActivities(deps: SubmitDeps) {
 }
 
 /** The activities that run as loops: the watchers of the channels, the reconciler and the audit. */
-export function createLoopActivities(deps: WatchDeps & ReconcileDeps & AuditDeps) {
+export function createLoopActivities(deps: WorkerDeps) {
   return {
     ...createWatchActivities(deps),
     ...createReconcileActivities(deps),
@@ -37,7 +34,7 @@ export function createLoopActivities(deps: WatchDeps & ReconcileDeps & AuditDeps
   };
 }
 
-export type { CallbackDeps, FileDeps };
+export type { WorkerDeps };
 export { createCallbackActivities, createFileActivities };
 
 export type Activities = ReturnType<typeof createTaskActivities> &

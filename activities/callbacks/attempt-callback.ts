@@ -3,7 +3,6 @@
 // limit of concurrent deliveries, nothing is sent, and no attempt is counted.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Knex } from 'knex';
 import type { Delivery } from '../../src/db/callbacks';
 import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
 import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
@@ -13,27 +12,18 @@ import type {
   CallbackOutcome,
   WebhookTest,
 } from '../../workflows/messages';
+import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { inTrace } from '../task-trace';
 import { createHostShare, type HostShare } from './per-host-limit';
-import { type PostLimits, postSigned } from './signed-post';
+import { type Post, type PostLimits, postSigned } from './signed-post';
 import { type Receiver, testWebhook } from './test-webhook';
 
-export interface CallbackDeps {
-  readonly db: Knex;
-  readonly allowHosts: readonly string[];
-  readonly now: () => number;
-  /**
-   * The maximum of concurrent deliveries to one host, in this process. For one account the maximum
-   * is twice as high.
-   */
-  readonly perHostMax: number;
-  readonly onAttempt: (outcome: string, ms: number, taskId: string) => void;
-  /** Tests set shorter times than the contract's. */
-  readonly limits?: Partial<PostLimits>;
-}
+type Sender = Pick<WorkerDeps, 'db' | 'events' | 'now' | 'settings'>;
 
-export function createCallbackActivities(deps: CallbackDeps) {
+/** Tests set shorter times than the contract's. */
+export function createCallbackActivities(deps: Sender, shorter: Partial<PostLimits> = {}) {
+  const post: Post = (message) => postSigned(deps, message, shorter);
   const share = createHostShare(() => performance.now());
   return {
     async attemptCallback(input: CallbackAttempt): Promise<CallbackOutcome> {
@@ -57,7 +47,7 @@ export function createCallbackActivities(deps: CallbackDeps) {
       };
       try {
         return await inTrace(delivery.traceId, () =>
-          whileBeating(() => makeAttempt(deps, input, delivery, onAnswer)),
+          whileBeating(() => makeAttempt(deps, post, input, delivery, onAnswer)),
         );
       } finally {
         slot.leave(receiverMs);
@@ -69,19 +59,19 @@ export function createCallbackActivities(deps: CallbackDeps) {
     },
 
     testWebhook: (input: WebhookTest) =>
-      testWebhook(deps, (receiver) => enterFor(share, deps, receiver), input),
+      testWebhook(deps, post, (receiver) => enterFor(share, deps, receiver), input),
   };
 }
 
 function enterFor(
   share: HostShare,
-  { perHostMax }: Pick<CallbackDeps, 'perHostMax'>,
+  { settings }: Sender,
   { url, accountId }: Receiver,
 ): ReturnType<HostShare['enter']> {
   return share.enter([
-    { name: `host:${new URL(url).hostname}`, max: perHostMax },
+    { name: `host:${new URL(url).hostname}`, max: settings.callbacksPerHostMax },
     // A limit per account is needed too: with many host names, one account could take every slot.
-    { name: `account:${accountId}`, max: perHostMax * 2 },
+    { name: `account:${accountId}`, max: settings.callbacksPerHostMax * 2 },
   ]);
 }
 
@@ -90,7 +80,7 @@ function enterFor(
  * answer was recorded before a crash. Null if a request is needed.
  */
 function knownOutcome(
-  deps: CallbackDeps,
+  deps: Sender,
   { delivery, attempt, chance }: CallbackAttempt,
   { deliveries, state, answered, nextAt }: Delivery,
 ): CallbackOutcome | null {
@@ -104,7 +94,8 @@ function knownOutcome(
 }
 
 async function makeAttempt(
-  deps: CallbackDeps,
+  deps: Sender,
+  post: Post,
   { taskId, delivery, attempt, chance }: CallbackAttempt,
   message: Delivery,
   onAnswer: (receiverMs: number) => void,
@@ -113,7 +104,7 @@ async function makeAttempt(
   // The measured latency begins here and does not include the time of the database.
   const started = performance.now();
   const { url, body, secrets } = message;
-  const sent = await postSigned(deps, { id: `${taskId}:${message.status}`, url, body, secrets });
+  const sent = await post({ id: `${taskId}:${message.status}`, url, body, secrets });
   const latencyMs = Math.round(performance.now() - started);
   onAnswer(latencyMs);
   const verdict = verdictOf(sent.status);
@@ -125,7 +116,7 @@ async function makeAttempt(
     { status: sent.status, latencyMs, error: sent.error, reply: sent.reply },
     { state, nextAt: nextInMs === null ? null : new Date(deps.now() + nextInMs) },
   );
-  deps.onAttempt(state === 'pending' ? 'again' : state, latencyMs, taskId);
+  deps.events.callbackAttempt(state === 'pending' ? 'again' : state, latencyMs, taskId);
   return { state, status: sent.status, error: sent.error, nextInMs };
 }
 

@@ -5,6 +5,7 @@ import type { Answer } from '../../src/db/callbacks';
 import { verdictOf } from '../../src/domain/callback-schedule';
 import { retryAfterMs } from '../../src/domain/retry-after';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
+import type { WorkerDeps } from '../deps';
 import { traceHeaders } from '../task-trace';
 import { guardedPost } from './guarded-post';
 import { webhookHeaders } from './webhook-signature';
@@ -13,12 +14,6 @@ export interface PostLimits {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly replyBytesMax: number;
-}
-
-interface PostDeps {
-  readonly allowHosts: readonly string[];
-  readonly now: () => number;
-  readonly limits?: Partial<PostLimits>;
 }
 
 interface Message {
@@ -34,25 +29,29 @@ const limits: PostLimits = { timeoutMs: 15_000, connectTimeoutMs: 5_000, replyBy
 // the receiver's data.
 const replyCharsKept = 256;
 
-export type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
+type Sent = Omit<Answer, 'latencyMs'> & { readonly retryAfterMs: number | null };
+
+/** Signs and posts a message. */
+export type Post = (message: Message) => Promise<Sent>;
 
 export async function postSigned(
-  deps: PostDeps,
+  { now, settings }: Pick<WorkerDeps, 'now' | 'settings'>,
   { id, url, body, secrets }: Message,
+  shorter: Partial<PostLimits>,
 ): Promise<Sent> {
   const nothing = { status: null, reply: null, retryAfterMs: null };
   // An unsigned message is never sent. Receivers that verify signatures would refuse the message.
   // Other receivers must not get used to unsigned messages.
   if (secrets.length === 0) return { ...nothing, error: 'The account has no webhook secret.' };
-  const nowMs = deps.now();
+  const nowMs = now();
   const signed = { id, timestampSeconds: Math.floor(nowMs / 1000), body };
   try {
     const reply = await guardedPost({
       url,
       body,
-      allowHosts: deps.allowHosts,
+      allowHosts: settings.callbackHosts,
       ...limits,
-      ...deps.limits,
+      ...shorter,
       // A stopping worker waits a short time for its requests and then aborts the requests.
       // Another worker then repeats the attempt.
       signal: Context.current().cancellationSignal,

@@ -1,18 +1,11 @@
 // Sends one test message to a webhook, with the signature and the checks of a callback. Nothing is
 // stored: the result goes to the caller who waits for it.
 
-import type { Knex } from 'knex';
 import { findSigningWebhook } from '../../src/db/webhooks';
 import type { WebhookTest, WebhookTested } from '../../workflows/messages';
+import type { WorkerDeps } from '../deps';
 import type { HostShare } from './per-host-limit';
-import { type PostLimits, postSigned } from './signed-post';
-
-interface TestDeps {
-  readonly db: Knex;
-  readonly allowHosts: readonly string[];
-  readonly now: () => number;
-  readonly limits?: Partial<PostLimits>;
-}
+import type { Post } from './signed-post';
 
 export interface Receiver {
   readonly url: string;
@@ -21,7 +14,8 @@ export interface Receiver {
 
 /** Returns null if the webhook was deleted. */
 export async function testWebhook(
-  deps: TestDeps,
+  deps: Pick<WorkerDeps, 'db' | 'now'>,
+  post: Post,
   enter: (receiver: Receiver) => ReturnType<HostShare['enter']>,
   { webhookId }: WebhookTest,
 ): Promise<WebhookTested | null> {
@@ -42,7 +36,7 @@ export async function testWebhook(
   try {
     const body = JSON.stringify({ id: webhookId, object: 'webhook.test', created_at: at });
     const id = `${webhookId}:test:${atMs}`;
-    const { status, error } = await postSigned(deps, { id, url, body, secrets: [secret] });
+    const { status, error } = await post({ id, url, body, secrets: [secret] });
     receiverMs = took();
     return { at, status, latency_ms: receiverMs, error };
   } finally {

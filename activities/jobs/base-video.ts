@@ -4,8 +4,10 @@
 import { findJob, wasSent } from '../../src/db/jobs/queries';
 import { assert } from '../../src/domain/assert';
 import type { JobInput, RequestedJob } from '../../src/domain/job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
+
+type Known = Pick<WorkerDeps, 'db' | 'channels' | 'now'>;
 
 // The link must still be valid for an hour, because the enhancer may queue the job before it
 // fetches the video.
@@ -16,7 +18,7 @@ const linkNeededForMs = 60 * 60_000;
  * the generator is asked for a new link. If the generator gives no new link, the stored link is
  * returned.
  */
-export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<string | null> {
+export async function findBaseVideo(deps: Known, input: JobInput): Promise<string | null> {
   if (input.kind !== 'super_resolution') return null;
   const base = await findJob(deps.db, { taskId: input.taskId, kind: 'generation' });
   const { videoUrl, expiresAt } = base?.report?.result ?? {};
@@ -29,16 +31,13 @@ export async function findBaseVideo(deps: JobDeps, input: JobInput): Promise<str
  * Returns the input with a new link of the video. Returns null for a generation, or if the
  * generator gives no other link.
  */
-export async function withNewLink(
-  deps: JobDeps,
-  input: RequestedJob,
-): Promise<RequestedJob | null> {
+export async function withNewLink(deps: Known, input: RequestedJob): Promise<RequestedJob | null> {
   if (input.kind !== 'super_resolution') return null;
   const videoUrl = await findNewLink(deps, input);
   return videoUrl && videoUrl !== input.videoUrl ? { ...input, videoUrl } : null;
 }
 
-async function findNewLink(deps: JobDeps, { taskId }: JobInput): Promise<string | null> {
+async function findNewLink(deps: Known, { taskId }: JobInput): Promise<string | null> {
   const base = await findJob(deps.db, { taskId, kind: 'generation' });
   if (!wasSent(base) || !base.upstreamId) return null;
   try {

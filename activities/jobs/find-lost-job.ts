@@ -6,7 +6,7 @@ import { hasLostTwin, listOwners } from '../../src/db/jobs/queries';
 import { assert } from '../../src/domain/assert';
 import type { JobInput } from '../../src/domain/job';
 import { findInListing, type LostJob } from '../../src/domain/lost-job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import type { Provider } from '../upstream/provider';
 
 // The list is read from five minutes before `sent_at`, because `sent_at` is a time of the database,
@@ -25,7 +25,7 @@ export const clearsUpWithinMs = 10 * 60_000;
  * of ours, and `unclear` otherwise. Returns null if the provider has no list.
  */
 export async function findLostJob(
-  { db }: JobDeps,
+  { db }: Pick<WorkerDeps, 'db'>,
   input: JobInput,
   lost: SentJob,
   provider: Provider,

@@ -4,25 +4,16 @@
 // the time limit of the task, but for at most seven days.
 
 import { buffer } from 'node:stream/consumers';
-import type { Knex } from 'knex';
 import type { VideoRequest } from '../../src/contract/request';
 import { type FileRow, findStoredFiles } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
 import type { RequestedJob } from '../../src/domain/job';
-import type { Storage } from '../../src/storage/storage';
+import type { WorkerDeps } from '../deps';
 import { type ByteLimit, createByteLimit } from './byte-limit';
 
-interface InputStorage {
-  readonly storage: Storage;
-  /** The public URL of the API. Each link of this service begins with this URL. */
-  readonly publicUrl: string;
-  readonly allowHosts: readonly string[];
-}
-
-export interface InputDeps {
-  readonly db: Knex;
-  readonly inputs: InputStorage;
-}
+type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
+  readonly settings: Pick<WorkerDeps['settings'], 'publicUrl' | 'providerHosts'>;
+};
 
 // Seven days in seconds, the longest time for which S3 allows a link to be valid.
 const presignedSecondsMax = 604_800;
@@ -40,7 +31,8 @@ export const createInlineLimit = (): ByteLimit => createByteLimit(inlineBytesMax
  * `inputIsGone`.
  */
 export async function withInputAddresses<T>(
-  deps: InputDeps & { readonly inlineLimit: ByteLimit },
+  deps: Sources,
+  inlineLimit: ByteLimit,
   input: RequestedJob,
   send: (input: RequestedJob) => Promise<T>,
 ): Promise<T> {
@@ -53,13 +45,13 @@ export async function withInputAddresses<T>(
   for (const [sent, id] of Object.entries(files)) {
     const row = rows.find((found) => found.id === id);
     if (!row) return send({ ...input, inputIsGone: true });
-    const link = await linkOf(deps.inputs, row, input.plan.expiresAfterSeconds);
+    const link = await linkOf(deps, row, input.plan.expiresAfterSeconds);
     if (link === null) inline.push({ sent, row });
     else addresses.set(sent, link);
   }
   const bytes = inline.reduce((sum, { row }) => sum + (row.length ?? 0), 0);
-  return deps.inlineLimit(bytes, async () => {
-    for (const { sent, row } of inline) addresses.set(sent, await dataUrlOf(deps.inputs, row));
+  return inlineLimit(bytes, async () => {
+    for (const { sent, row } of inline) addresses.set(sent, await dataUrlOf(deps, row));
     return send({ ...input, request: withAddresses(input.request, addresses) });
   });
 }
@@ -80,7 +72,7 @@ function withAddresses(
 
 /** Returns null if the generator can read no link of this file. */
 async function linkOf(
-  { storage, publicUrl, allowHosts }: InputStorage,
+  { storage, settings: { publicUrl, providerHosts } }: Sources,
   { key, linkToken, contentType }: FileRow,
   neededSeconds: number,
 ): Promise<string | null> {
@@ -88,10 +80,10 @@ async function linkOf(
   const seconds = Math.min(neededSeconds, presignedSecondsMax);
   const presigned = await storage.presigned(key, { seconds, contentType: type });
   if (presigned !== null) return presigned;
-  return isReachable(publicUrl, allowHosts) ? fileLink(publicUrl, linkToken, type) : null;
+  return isReachable(publicUrl, providerHosts) ? fileLink(publicUrl, linkToken, type) : null;
 }
 
-async function dataUrlOf({ storage }: InputStorage, row: FileRow): Promise<string> {
+async function dataUrlOf({ storage }: Sources, row: FileRow): Promise<string> {
   const bytes = await storage.read(row.key);
   if (!bytes) throw new Error(`The storage has no object of the file ${row.id}.`);
   const text = (await buffer(bytes)).toString('base64');

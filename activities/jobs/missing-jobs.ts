@@ -8,15 +8,10 @@ import type { OpenJob } from '../../src/db/jobs/queries';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobReport } from '../../src/domain/job';
 import { nextStepOf } from '../../src/domain/missing-job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
 import { UpstreamFault } from '../upstream/provider';
-
-export interface MissingDeps extends JobDeps {
-  /** The time from the provider's first 404 for a job to the end of the task. */
-  readonly jobGoneAfterSeconds: number;
-}
 
 // A job can be absent once or twice because the pages of the list shift, but hardly three times in
 // a row.
@@ -104,7 +99,7 @@ interface MissingOutcome {
  * upstream ids that the provider listed.
  */
 export async function checkMissing(
-  deps: MissingDeps,
+  deps: WorkerDeps,
   { channel, provider }: KnownChannel,
   absences: Absences,
   asked: readonly OpenJob[],
@@ -143,12 +138,12 @@ export async function checkMissing(
  * jobs are missing from now on, and which of their tasks end now.
  */
 function stepsOf(
-  { jobGoneAfterSeconds }: MissingDeps,
+  { settings }: WorkerDeps,
   { listLagMs }: Channel,
   knowsOthers: boolean,
   unknown: readonly OpenJob[],
 ) {
-  const rules = { listLagMs, endAfterSeconds: jobGoneAfterSeconds, knowsOthers };
+  const rules = { listLagMs, endAfterSeconds: settings.jobGoneAfterSeconds, knowsOthers };
   return {
     missing: unknown.filter((job) => nextStepOf(job, rules) === 'store as missing'),
     end: unknown.filter((job) => nextStepOf(job, rules) === 'end the task'),

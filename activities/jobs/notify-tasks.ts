@@ -9,17 +9,15 @@ import { giveTurns, releaseStranded, takeBackTurns } from '../../src/db/jobs/slo
 import { closeReported, type JobNews, markNotified } from '../../src/db/jobs/steps';
 import { isFinalReport, type JobName, type JobReport, type PlacedJob } from '../../src/domain/job';
 import { jobSignal, turnSignal } from '../../workflows/messages';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
 
-interface NotifyDeps extends JobDeps {
-  readonly client: Client;
-}
+type Notifier = Pick<WorkerDeps, 'db' | 'channels' | 'client'>;
 
 /** Sixteen calls run at the same time, so that a round stays short if many jobs end. */
 const atOnce = 16;
 
-export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): Promise<void> {
+export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Promise<void> {
   const notified: JobNews[] = [];
   await eachAtOnce(news, atOnce, async (item) => {
     if (await notifyTask(deps, item)) notified.push(item);
@@ -34,7 +32,7 @@ export async function notifyTasks(deps: NotifyDeps, news: readonly JobNews[]): P
  * Offers the free slots of a channel to waiting jobs. A paused channel offers no slots, so that the
  * waiting jobs can go to their other channels.
  */
-export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise<void> {
+export async function offerFreeSlots(deps: Notifier, channel: string): Promise<void> {
   const found = deps.channels.find(channel);
   if (!found || deps.channels.restMs(channel) > 0) return;
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
@@ -44,11 +42,11 @@ export async function offerFreeSlots(deps: NotifyDeps, channel: string): Promise
  * Ends the wait of a job if all its channels were removed from the catalogue. The activity of the
  * job then retries until one of the channels is back.
  */
-export async function wakeStranded(deps: NotifyDeps): Promise<void> {
+export async function wakeStranded(deps: Notifier): Promise<void> {
   await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
 }
 
-async function signalTurns({ db, client }: NotifyDeps, names: readonly JobName[]): Promise<void> {
+async function signalTurns({ db, client }: Notifier, names: readonly JobName[]): Promise<void> {
   const failed: JobName[] = [];
   await eachAtOnce(names, atOnce, async (name) => {
     if (!(await offerTurn(client, name))) failed.push(name);
@@ -62,7 +60,7 @@ export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<bo
 }
 
 /** Returns false if the notification failed. */
-async function notifyTask({ db, client }: NotifyDeps, news: JobNews): Promise<boolean> {
+async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<boolean> {
   const { taskId, activityId, report } = news;
   if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
   try {

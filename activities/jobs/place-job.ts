@@ -15,7 +15,7 @@ import type {
   PlacedJob,
   RequestedJob,
 } from '../../src/domain/job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
 import { withNewLink } from './base-video';
@@ -59,7 +59,7 @@ export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number
  * first create (src/domain/create-answer.ts). The caller then looks the job up.
  */
 export async function place(
-  deps: JobDeps,
+  deps: WorkerDeps,
   input: RequestedJob,
   candidate: Candidate,
   sending: { readonly isRepeat: boolean; readonly sendBy: number },
@@ -102,7 +102,7 @@ export async function place(
  * Records that no create of the job is in progress. Throws if a later attempt has taken the job
  * over. Temporal starts a later attempt if this worker sent no heartbeats.
  */
-export async function notSent(deps: JobDeps, input: JobInput): Promise<void> {
+export async function notSent(deps: WorkerDeps, input: JobInput): Promise<void> {
   if (await forgetSending(deps.db, input, thisAttempt())) return;
   throw trouble('Superseded', 'A later attempt has taken the job over.', null);
 }
@@ -117,7 +117,7 @@ function inputGone(): UpstreamFault {
  * at once. If this cancel fails or is not sent, the reconciler repeats the cancel.
  */
 export async function adopt(
-  deps: JobDeps,
+  deps: WorkerDeps,
   input: JobInput,
   { channel, provider }: KnownChannel,
   upstreamId: string,
@@ -149,7 +149,7 @@ export async function adopt(
  * again, because a new create could generate the video a second time.
  */
 export async function failUnresolved(
-  deps: JobDeps,
+  deps: WorkerDeps,
   input: JobInput,
   channel: Channel,
   why: string,
@@ -171,7 +171,7 @@ export function thisAttempt(): string {
 }
 
 async function rejected(
-  { db }: JobDeps,
+  { db }: WorkerDeps,
   { taskId, kind }: JobInput,
   failure: JobFailure,
 ): Promise<Submitted> {

@@ -7,13 +7,15 @@ import type { SentJob } from '../../src/db/jobs/queries';
 import { findJob, sinceEndMs, wasSent } from '../../src/db/jobs/queries';
 import { storeReports } from '../../src/db/jobs/steps';
 import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { reportOf, UpstreamFault } from '../upstream/provider';
 import { findLostJob } from './find-lost-job';
 import { settledAfterMs } from './place-job';
 
-export function createFollowActivities(deps: JobDeps) {
+type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
+
+export function createFollowActivities(deps: Asking) {
   return {
     /**
      * Returns the final report if the row contains one. Otherwise reads the job at the provider and
@@ -34,24 +36,26 @@ export function createFollowActivities(deps: JobDeps) {
       return report;
     },
 
-    /**
-     * Cancels a job of an ended task at the provider, and then closes the row of the job. If the
-     * provider does not accept the cancel, an error is thrown and the activity is repeated.
-     */
-    async cancelJob(input: JobInput): Promise<void> {
-      const job = await findJob(deps.db, input);
-      const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
-      if (isUpstream) await cancelUpstream(deps, input, job);
-      await closeCancelled(deps.db, input);
-    },
+    cancelJob: (input: JobInput): Promise<void> => cancelJob(deps, input),
   };
+}
+
+/**
+ * Cancels a job of an ended task at the provider, and then closes the row of the job. If the
+ * provider does not accept the cancel, an error is thrown and the activity is repeated.
+ */
+export async function cancelJob(deps: Asking, input: JobInput): Promise<void> {
+  const job = await findJob(deps.db, input);
+  const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
+  if (isUpstream) await cancelUpstream(deps, input, job);
+  await closeCancelled(deps.db, input);
 }
 
 /**
  * Asks the provider to cancel a job. If the job has no stored upstream id, the job is looked up
  * first.
  */
-async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Promise<void> {
+async function cancelUpstream(deps: Asking, input: JobInput, job: SentJob): Promise<void> {
   const found = deps.channels.find(job.channel);
   if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
   try {
@@ -70,7 +74,7 @@ async function cancelUpstream(deps: JobDeps, input: JobInput, job: SentJob): Pro
  * that is not certain.
  */
 async function upstreamIdsOf(
-  deps: JobDeps,
+  deps: Asking,
   input: JobInput,
   job: SentJob,
   { channel, provider }: KnownChannel,

@@ -9,11 +9,11 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { claimChecks, type PlacementCheck, storeSeen } from '../../src/db/jobs/checks';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { silentAfterSeconds } from '../heartbeat';
 import { offerTurn } from './notify-tasks';
 
-type RecoverDeps = Pick<JobDeps, 'db' | 'events'> & { readonly client: Client };
+type Recovery = Pick<WorkerDeps, 'db' | 'events' | 'client'>;
 
 type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
@@ -23,7 +23,7 @@ const hourSeconds = 3_600;
 // cancel was requested.
 const started = 2;
 
-export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void> {
+export async function recoverStalledPlacements(deps: Recovery): Promise<void> {
   for (;;) {
     const due = await claimChecks(deps.db, atOnce);
     // If a check fails, the check of this job is soon due again.
@@ -32,7 +32,7 @@ export async function recoverStalledPlacements(deps: RecoverDeps): Promise<void>
   }
 }
 
-async function check({ db, client, events }: RecoverDeps, job: PlacementCheck): Promise<void> {
+async function check({ db, client, events }: Recovery, job: PlacementCheck): Promise<void> {
   const { taskId, seen } = job;
   const live = await describeWorkflow(client, taskId);
   // The workflow has ended, or Temporal does not know it. The reconciler closes the task and its

@@ -17,12 +17,12 @@ import {
   type RequestedJob,
 } from '../../src/domain/job';
 import type { LostJob } from '../../src/domain/lost-job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { UpstreamFault } from '../upstream/provider';
 import { findBaseVideo } from './base-video';
 import { clearsUpWithinMs, findLostJob } from './find-lost-job';
-import { createInlineLimit, type InputDeps, withInputAddresses } from './input-addresses';
+import { createInlineLimit, withInputAddresses } from './input-addresses';
 import {
   adopt,
   type Candidate,
@@ -38,12 +38,10 @@ import {
   unknownFailure,
   waitingActivity,
 } from './place-job';
-import { type TellDeps, tellingAttempts } from './tell-attempts';
+import { tellingAttempts } from './tell-attempts';
 
-export type SubmitDeps = JobDeps & InputDeps & TellDeps;
-
-export function createSubmitActivities(deps: SubmitDeps) {
-  const inputs = { ...deps, inlineLimit: createInlineLimit() };
+export function createSubmitActivities(deps: WorkerDeps) {
+  const inlineLimit = createInlineLimit();
   return {
     /**
      * Places the job. After a channel has accepted the job, the activity stays open. The watcher
@@ -55,7 +53,7 @@ export function createSubmitActivities(deps: SubmitDeps) {
         const videoUrl = await findBaseVideo(deps, input);
         const request = await findRequest(deps.db, input.taskId);
         const requested = { ...input, videoUrl, request };
-        return withInputAddresses(inputs, requested, (sent) => tryChannels(deps, sent));
+        return withInputAddresses(deps, inlineLimit, requested, (sent) => tryChannels(deps, sent));
       };
       const channels = choicesOf(input).map(({ channel }) => channel);
       const submitted = await whileBeating(() => tellingAttempts(deps, input, channels, run));
@@ -70,7 +68,7 @@ export function createSubmitActivities(deps: SubmitDeps) {
  * the caller's input. If no channel did so and at least one channel was full, the job waits for a
  * free slot. If no channel was full, an error is thrown, and the activity is retried.
  */
-async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
+async function tryChannels(deps: WorkerDeps, input: RequestedJob): Promise<Submitted> {
   let isFull = false;
   for (const candidate of candidatesOf(deps, input)) {
     const { id, jobsInFlightMax } = candidate.channel;
@@ -97,7 +95,7 @@ async function tryChannels(deps: JobDeps, input: RequestedJob): Promise<Submitte
  * Continues a job that an earlier attempt has sent. Either the job has an upstream id, or the
  * earlier attempt died while it was sending the create.
  */
-async function resume(deps: JobDeps, input: RequestedJob): Promise<Submitted> {
+async function resume(deps: WorkerDeps, input: RequestedJob): Promise<Submitted> {
   // After `takeOver`, a report of the job's end completes this activity. If the end was stored
   // earlier, the row that `takeOver` returns contains the report.
   const [activityId, attempt] = [waitingActivity(), thisAttempt()];
@@ -120,7 +118,11 @@ const keysKnownForMs = 20 * 3_600_000;
  * refused, the job is looked up and adopted if it is found. The create is sent again only if the
  * job certainly does not exist.
  */
-async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): Promise<Submitted> {
+async function resolveLost(
+  deps: WorkerDeps,
+  input: RequestedJob,
+  lost: SentJob,
+): Promise<Submitted> {
   const found = deps.channels.find(lost.channel);
   if (!found) {
     throw trouble('ChannelGone', `The channel ${lost.channel} is not in the catalogue.`, null);
@@ -151,7 +153,7 @@ async function resolveLost(deps: JobDeps, input: RequestedJob, lost: SentJob): P
 }
 
 async function lookUp(
-  deps: JobDeps,
+  deps: WorkerDeps,
   input: JobInput,
   lost: SentJob,
   { provider }: Candidate,
@@ -177,7 +179,7 @@ function choicesOf({ kind, plan }: JobInput): readonly Choice[] {
 }
 
 /** Returns the channels of the plan that are still in the catalogue, in order of preference. */
-function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
+function candidatesOf(deps: WorkerDeps, input: JobInput): Candidate[] {
   return choicesOf(input).flatMap((choice) => {
     const found = deps.channels.find(choice.channel);
     const upstreamModel = choice.upstreamModel ?? found?.provider.enhancementModel;
@@ -185,7 +187,7 @@ function candidatesOf(deps: JobDeps, input: JobInput): Candidate[] {
   });
 }
 
-function noChannel(deps: JobDeps, input: JobInput): ApplicationFailure {
+function noChannel(deps: WorkerDeps, input: JobInput): ApplicationFailure {
   const rests = candidatesOf(deps, input).map(({ channel }) => deps.channels.restMs(channel.id));
   const soonest = rests.length > 0 ? Math.min(...rests) : 0;
   return trouble(noChannelFailure, 'No channel takes the job at the moment.', soonest || null);

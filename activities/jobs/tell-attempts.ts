@@ -6,22 +6,17 @@ import type { Client } from '@temporalio/client';
 import type { FaultKind } from '../../src/domain/create-answer';
 import type { JobInput, PlacementAttempt, PlacementTrouble } from '../../src/domain/job';
 import { attemptSignal } from '../../workflows/messages';
+import type { WorkerDeps } from '../deps';
 import type { Channels } from '../upstream/channels';
 import { noChannelFailure, type Submitted, unknownFailure } from './place-job';
-
-export interface TellDeps {
-  readonly channels: Channels;
-  readonly tellAttempt: (taskId: string, attempt: PlacementAttempt) => Promise<unknown>;
-}
 
 // A worker that stops must not wait for Temporal.
 const toldWithinMs = 2_000;
 
-export function tellAttemptBy(client: Client): TellDeps['tellAttempt'] {
-  return (taskId, attempt) =>
-    client.withDeadline(Date.now() + toldWithinMs, () =>
-      client.workflow.getHandle(taskId).signal(attemptSignal, attempt),
-    );
+async function tellAttempt(client: Client, taskId: string, attempt: PlacementAttempt) {
+  await client.withDeadline(Date.now() + toldWithinMs, () =>
+    client.workflow.getHandle(taskId).signal(attemptSignal, attempt),
+  );
 }
 
 // Each message adds four events to the history. During a long outage there is an attempt every 30 s,
@@ -31,21 +26,23 @@ const thenEvery = 32;
 
 /** Runs one attempt. If it fails, or places the job after failures, the workflow is told. */
 export async function tellingAttempts(
-  deps: TellDeps,
+  { client, channels: known }: Pick<WorkerDeps, 'client' | 'channels'>,
   input: JobInput,
   channels: readonly string[],
   run: () => Promise<Submitted>,
 ): Promise<Submitted> {
   const { attempt } = Context.current().info;
   const tell = (trouble: PlacementTrouble | null) =>
-    deps.tellAttempt(input.taskId, { kind: input.kind, attempt, trouble }).catch(() => undefined);
+    tellAttempt(client, input.taskId, { kind: input.kind, attempt, trouble }).catch(
+      () => undefined,
+    );
   try {
     const submitted = await run();
     if (submitted === 'open' && attempt > 1) await tell(null);
     return submitted;
   } catch (error) {
     const isTold = attempt <= allToldUntil || attempt % thenEvery === 0;
-    if (isTold) await tell(troubleIn(error, deps.channels, channels));
+    if (isTold) await tell(troubleIn(error, known, channels));
     throw error;
   }
 }

@@ -5,34 +5,26 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { Client } from '@temporalio/client';
 import type { OpenJob } from '../../src/db/jobs/queries';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
 import { type JobNews, storeReports } from '../../src/db/jobs/steps';
 import { recordRound } from '../../src/db/watchers';
 import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
+import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
 import { whileAdvancing } from '../heartbeat';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
 import { reportOf, UpstreamFault } from '../upstream/provider';
-import { Absences, checkMissing, type MissingDeps } from './missing-jobs';
+import { Absences, checkMissing } from './missing-jobs';
 import { notifyTasks, offerFreeSlots } from './notify-tasks';
 import { recoverStalledPlacements } from './recover-stalled-placements';
-
-export interface WatchDeps extends MissingDeps {
-  readonly client: Client;
-  /** Aborted when this worker begins to stop, so that another worker takes over without delay. */
-  readonly stopping: AbortSignal;
-  /** Starts the missing watchers of the channels in the catalogue and of the given channels. */
-  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
-}
 
 type SeenChange = JobNews & { readonly ageSeconds: number };
 
 interface Round {
-  readonly deps: WatchDeps;
+  readonly deps: WorkerDeps;
   readonly input: WatchInput;
   /** The time of each job's last poll, by task and kind, on a monotonic clock. */
   readonly askedAt: Map<string, number>;
@@ -49,7 +41,7 @@ const notifyAgainSeconds = 20;
 // heartbeats stop. A query and a call to Temporal each take at most ten seconds.
 const stepMarginMs = 15_000;
 
-export function createWatchActivities(deps: WatchDeps) {
+export function createWatchActivities(deps: WorkerDeps) {
   return {
     async watchJobs(input: WatchInput): Promise<'go on' | 'gone'> {
       const { cancellationSignal } = Context.current();
@@ -167,7 +159,7 @@ async function ask(
 
 /** Stores the changes, then notifies the tasks. */
 async function takeChanges(
-  deps: WatchDeps,
+  deps: WorkerDeps,
   channel: string,
   changes: readonly SeenChange[],
 ): Promise<void> {
@@ -182,7 +174,7 @@ async function takeChanges(
 }
 
 function changeOf(
-  deps: WatchDeps,
+  deps: WorkerDeps,
   channel: string,
   job: OpenJob,
   readings: ReadonlyMap<string, JobReading>,

@@ -7,7 +7,6 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { Knex } from 'knex';
 import { isRetryable } from '../../src/db/database';
 import { expireResults } from '../../src/db/files/retention';
 import {
@@ -19,27 +18,17 @@ import {
 } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
-import type { ClosedTask, CloseTask } from '../../src/domain/task-transactions';
 import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { workflowNames } from '../../workflows/messages';
-import type { ActivityEvents } from '../events';
+import { closeTask } from '../billing';
+import type { WorkerDeps } from '../deps';
 import { describeWorkflow } from '../jobs/recover-stalled-placements';
-import type { StartDelivery } from './lost-callbacks';
 import { oneByOne } from './one-by-one';
 
-export interface EndDeps {
-  readonly db: Knex;
-  readonly client: Client;
-  readonly startDelivery: StartDelivery;
-  readonly now: () => number;
-  readonly events: ActivityEvents;
-  readonly closeTask: (close: CloseTask) => Promise<ClosedTask>;
-  /**
-   * A percentage. If Temporal does not know a larger part of the slice, none of the unknown tasks
-   * is closed.
-   */
-  readonly unknownPercentMax: number;
-}
+type Ending = Omit<
+  WorkerDeps,
+  'channels' | 'storage' | 'stopping' | 'startTask' | 'ensureWatchers'
+>;
 
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run. A task whose video is made gets more time: it may take ten minutes to store the video, and
@@ -51,7 +40,7 @@ const madeGraceSeconds = 2 * 3_600;
  * Ends tasks that are long past their deadline. Their workflows evidently do not work any more, so
  * they are terminated first. Returns the ids of the ended tasks.
  */
-export async function endOverdue(deps: EndDeps): Promise<string[]> {
+export async function endOverdue(deps: Ending): Promise<string[]> {
   const ended: string[] = [];
   const overdue = await listOverdue(deps.db, graceSeconds, madeGraceSeconds);
   const stop = async (row: OpenRow): Promise<void> => {
@@ -82,7 +71,7 @@ const terminatedMax = 2_000;
  * terminated. Temporal's visibility store lists such workflows soon, so these tasks need not wait
  * for their slice. Returns the ids of the ended tasks.
  */
-export async function endTerminated(deps: EndDeps): Promise<string[]> {
+export async function endTerminated(deps: Ending): Promise<string[]> {
   const rows = await findOpenRows(deps.db, await listTerminated(deps.client, deps.now()));
   // The list may show an old workflow although a newer workflow of the same task runs.
   const states = await statesOf(deps, rows);
@@ -116,7 +105,7 @@ const sliceSize = 200;
  * Then no unknown task is ended until an operator confirms the loss.
  */
 export async function endLost(
-  deps: EndDeps,
+  deps: Ending,
 ): Promise<{ checked: number; closed: string[]; stuck: string[] }> {
   const slice = await nextSlice(deps.db, sliceSize);
   const states = await statesOf(deps, slice);
@@ -131,11 +120,12 @@ export async function endLost(
 }
 
 async function mayEndUnknown(
-  { db, events, unknownPercentMax }: EndDeps,
+  { db, events, settings }: Ending,
   unknown: number,
   described: number,
 ): Promise<boolean> {
-  if (!areTooManyUnknown({ unknown, described, percentMax: unknownPercentMax })) return true;
+  const percentMax = settings.unknownPercentMax;
+  if (!areTooManyUnknown({ unknown, described, percentMax })) return true;
   if (await isLossConfirmed(db)) return true;
   const why = `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`;
   events.finding('unknown_to_temporal', '', why);
@@ -151,7 +141,7 @@ type WorkflowState = 'live' | 'stuck' | 'ended' | 'unknown';
 
 /** The states of the workflows of these tasks, without those that could not be described. */
 async function statesOf(
-  { client, events }: EndDeps,
+  { client, events }: Ending,
   rows: readonly OpenRow[],
 ): Promise<ReadonlyMap<string, WorkflowState>> {
   const states = new Map<string, WorkflowState>();
@@ -175,7 +165,7 @@ function stateOf(found: WorkflowExecutionDescription | undefined): WorkflowState
   return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
 }
 
-async function endAll(deps: EndDeps, rows: readonly OpenRow[]): Promise<string[]> {
+async function endAll(deps: Ending, rows: readonly OpenRow[]): Promise<string[]> {
   const ended: string[] = [];
   for (const row of rows) if (await endTask(deps, row)) ended.push(row.id);
   return ended;
@@ -185,7 +175,7 @@ async function endAll(deps: EndDeps, rows: readonly OpenRow[]): Promise<string[]
  * Returns true if the task was still open and is now ended. If the row cannot be read, an operator
  * is informed and false is returned. So the other tasks are still ended.
  */
-export async function endTask(deps: EndDeps, row: OpenRow): Promise<boolean> {
+export async function endTask(deps: Ending, row: OpenRow): Promise<boolean> {
   try {
     return await fail(deps, row);
   } catch (error) {
@@ -196,14 +186,14 @@ export async function endTask(deps: EndDeps, row: OpenRow): Promise<boolean> {
   }
 }
 
-async function fail(deps: EndDeps, row: OpenRow): Promise<boolean> {
+async function fail(deps: Ending, row: OpenRow): Promise<boolean> {
   const { plan, nowMs } = row;
   const message =
     nowMs > row.deadlineAtMs ? expiredMessage(plan.expiresAfterSeconds) : stoppedMessage;
   const bill = billing(plan, { lines: [], final: true });
   const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
-  const { first, hasCallback } = await deps.closeTask({
+  const { first, hasCallback } = await closeTask(deps, {
     taskId: row.id,
     object,
     heldMicros,

@@ -2,16 +2,11 @@
 // its API process died. The link of a file ends first, then the bytes are deleted, and then the row
 // records that. So a later run repeats a deletion that was interrupted.
 
-import type { Knex } from 'knex';
 import { endLink, listExpired, markDeleted, postpone } from '../../src/db/files/retention';
 import { forgetRemovedUploads } from '../../src/db/files/uploads';
-import { type Storage, StorageError } from '../../src/storage/storage';
+import { StorageError } from '../../src/storage/storage';
+import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
-
-export interface ExpiryDeps {
-  readonly db: Knex;
-  readonly storage: Storage;
-}
 
 // 200 files per run are about three per second. This is enough to delete a day's files of a busy
 // service within a day.
@@ -26,7 +21,10 @@ const forgottenMax = 2_000;
  * Returns the number of deleted files. If the storage fails to delete a file, a later run tries
  * again, and the files behind it do not wait.
  */
-export async function removeExpired({ db, storage }: ExpiryDeps): Promise<number> {
+export async function removeExpired({
+  db,
+  storage,
+}: Pick<WorkerDeps, 'db' | 'storage'>): Promise<number> {
   let removed = 0;
   await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {
     await endLink(db, file);

@@ -5,13 +5,10 @@
 
 import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
-import type { JobInput } from '../../src/domain/job';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
-
-export interface StopDeps extends JobDeps {
-  readonly cancelJob: (input: JobInput) => Promise<void>;
-}
+import { cancelJob } from '../jobs/read-and-cancel-job';
+import { inTrace } from '../task-trace';
 
 // Eight cancels run at the same time. No cancel starts later than two minutes after the first
 // cancel, because a run may take five minutes in all.
@@ -26,26 +23,24 @@ const slowMs = 5_000;
 // job for this long, the reconciler gives up, and the job runs to its end.
 const givenUpSeconds = 2 * 3_600;
 
-export async function stopLeftJobs(deps: StopDeps): Promise<void> {
+type Cancelling = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
+
+export async function stopLeftJobs(deps: Cancelling, cancel = cancelJob): Promise<void> {
   const until = performance.now() + stopForMs;
   const left = await listJobsOfEnded(deps.db, leftMax);
   const slow = new Map<string | null, number>();
   await eachAtOnce(left, atOnce, async (job) => {
     const started = performance.now();
     if (started > until || (slow.get(job.channel) ?? 0) >= slowMax) return;
-    await stop(deps, job);
+    const cancelled = inTrace(job.traceId, () => cancel(deps, job));
+    await cancelled.catch(() => giveUpLate(deps, job));
     if (performance.now() - started < slowMs) return;
     slow.set(job.channel, (slow.get(job.channel) ?? 0) + 1);
   });
 }
 
-async function stop(deps: StopDeps, job: LeftJob): Promise<void> {
-  const { taskId, kind } = job;
-  try {
-    await deps.cancelJob(job);
-  } catch {
-    if (job.endedSeconds < givenUpSeconds) return;
-    await giveUpCancel(deps.db, { taskId, kind });
-    deps.events.cancelGivenUp(taskId, kind, 'no cancel succeeded within two hours');
-  }
+async function giveUpLate({ db, events }: Cancelling, job: LeftJob): Promise<void> {
+  if (job.endedSeconds < givenUpSeconds) return;
+  await giveUpCancel(db, job);
+  events.cancelGivenUp(job.taskId, job.kind, 'no cancel succeeded within two hours');
 }

@@ -3,18 +3,9 @@
 // delivery. The row of the task records that a callback must be delivered, so the reconciler finds
 // the lost delivery. A delivery that is started again continues with its next attempt.
 
-import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
-import type { CallbackInput } from '../../workflows/messages';
+import type { WorkerDeps } from '../deps';
 import { oneByOne } from './one-by-one';
-
-/** Starts a delivery. Does nothing if the delivery is already running. */
-export type StartDelivery = (input: CallbackInput) => Promise<void>;
-
-interface LostCallbackDeps {
-  readonly db: Knex;
-  readonly startDelivery: StartDelivery;
-}
 
 // A delivery waits at most ten minutes for a busy receiver. If a delivery is overdue for longer,
 // the delivery may be lost.
@@ -28,7 +19,7 @@ const limit = 200;
  * its start has no effect.
  */
 export async function restartLostCallbacks(
-  deps: LostCallbackDeps,
+  deps: Pick<WorkerDeps, 'db' | 'startDelivery'>,
   afterSeconds = overdueSeconds,
 ): Promise<number> {
   const overdue = await takeOverdueDeliveries(deps.db, afterSeconds, limit);

@@ -4,13 +4,9 @@
 // this work uses the database for at most a quarter of the time.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Knex } from 'knex';
 import { forgetTasks } from '../../src/db/forget-tasks';
 import { type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
-
-export interface OldTaskDeps extends KeptDays {
-  readonly db: Knex;
-}
+import type { WorkerDeps } from '../deps';
 
 const batchSize = 200;
 const runForMs = 20_000;
@@ -24,7 +20,10 @@ export type ForgetOld = () => Promise<number>;
  * The position of the pass is kept only in the memory of this process. A new process begins a new
  * pass.
  */
-export function createForgetOld({ db, tasksKeptDays, filesKeptDays }: OldTaskDeps): ForgetOld {
+export function createForgetOld(
+  { db }: Pick<WorkerDeps, 'db'>,
+  { tasksKeptDays, filesKeptDays }: KeptDays,
+): ForgetOld {
   const kept = { tasksKeptDays, filesKeptDays };
   let after: Position | null = null;
   let nextPassAt = 0;

@@ -1,7 +1,6 @@
 // Repairs pending tasks that no process is working on. A task past its deadline is ended. A task is
 // withdrawn if no caller got its id. A task that no API process starts is started here.
 
-import type { Knex } from 'knex';
 import {
   claimStarts,
   failPending,
@@ -9,19 +8,9 @@ import {
   listUnanswered,
 } from '../../src/db/pending-tasks';
 import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/domain/task';
-import type { TaskInput } from '../../src/domain/task-transactions';
-import type { ActivityEvents } from '../events';
-import type { StartDelivery } from './lost-callbacks';
+import type { WorkerDeps } from '../deps';
 
-export interface PendingDeps {
-  readonly db: Knex;
-  readonly events: ActivityEvents;
-  /**
-   * Starts the workflow of a task. Returns false if a workflow of this task has already completed.
-   */
-  readonly startTask: (input: TaskInput) => Promise<boolean>;
-  readonly startDelivery: StartDelivery;
-}
+type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery'>;
 
 // A task is withdrawn if its create was not answered for this long. A create waits for at most 30 s
 // (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it sends the answer, so a task
@@ -38,7 +27,7 @@ const perAccountMax = 100;
 // after their leases have ended.
 const failuresMax = 3;
 
-export async function settlePending(deps: PendingDeps): Promise<void> {
+export async function settlePending(deps: Pending): Promise<void> {
   const { db } = deps;
   for (const id of await listUnanswered(db, unansweredSeconds, endedMax)) {
     await end(deps, id, withdrawnMessage, 'withdrawn');
@@ -51,7 +40,7 @@ export async function settlePending(deps: PendingDeps): Promise<void> {
 
 /** Starts workflows, but does not wait until the workflows have opened their tasks. */
 export async function startForgotten(
-  deps: PendingDeps,
+  deps: Pending,
   dueForSeconds = forgottenSeconds,
 ): Promise<void> {
   const limits = { limit: startsMax, perAccountMax, leaseSeconds, dueForSeconds };
@@ -73,7 +62,7 @@ export async function startForgotten(
 }
 
 async function end(
-  deps: PendingDeps,
+  deps: Pending,
   taskId: string,
   message: string,
   finding: 'closed' | 'withdrawn' = 'closed',

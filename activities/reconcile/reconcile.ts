@@ -3,35 +3,27 @@
 // fails, the next duties still run. Then the run fails and is repeated.
 
 import type { ReconcileReport } from '../../workflows/messages';
-import type { JobDeps } from '../deps';
+import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
-import { type EndDeps, endLost, endOverdue, endTerminated } from './end-tasks';
-import { type ExpiryDeps, removeExpired } from './expired-files';
-import { type StopDeps, stopLeftJobs } from './left-jobs';
+import { endLost, endOverdue, endTerminated } from './end-tasks';
+import { removeExpired } from './expired-files';
+import { stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
-import { createForgetOld, type ForgetOld, type OldTaskDeps } from './old-tasks';
-import { type PendingDeps, settlePending } from './pending-tasks';
-import { type ChannelDeps, watchUsedChannels } from './unwatched-channels';
+import { createForgetOld, type ForgetOld } from './old-tasks';
+import { settlePending } from './pending-tasks';
+import { watchUsedChannels } from './unwatched-channels';
 
-export type ReconcileDeps = JobDeps &
-  ChannelDeps &
-  EndDeps &
-  ExpiryDeps &
-  OldTaskDeps &
-  PendingDeps &
-  StopDeps;
-
-export function createReconcileActivities(deps: ReconcileDeps) {
-  const forgetOld = createForgetOld(deps);
+export function createReconcileActivities(deps: WorkerDeps) {
+  const forgetOld = createForgetOld(deps, deps.settings);
   return {
     reconcileOnce: (): Promise<ReconcileReport> =>
       whileBeating(() => runReconciler(deps, forgetOld)),
   };
 }
 
-async function runReconciler(deps: ReconcileDeps, forgetOld: ForgetOld): Promise<ReconcileReport> {
+async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<ReconcileReport> {
   const failures: unknown[] = [];
   const attempt = async <T>(duty: Promise<T>): Promise<T | undefined> => {
     try {

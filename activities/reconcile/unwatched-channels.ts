@@ -2,15 +2,8 @@
 // minute, the watcher is only reported. A restart is not needed, because Temporal moves the watcher
 // to another worker after the heartbeat timeout.
 
-import type { Knex } from 'knex';
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
-import type { ActivityEvents } from '../events';
-
-export interface ChannelDeps {
-  readonly db: Knex;
-  readonly events: ActivityEvents;
-  readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
-}
+import type { WorkerDeps } from '../deps';
 
 const quietSeconds = 60;
 
@@ -18,7 +11,7 @@ export async function watchUsedChannels({
   db,
   events,
   ensureWatchers,
-}: ChannelDeps): Promise<void> {
+}: Pick<WorkerDeps, 'db' | 'events' | 'ensureWatchers'>): Promise<void> {
   await ensureWatchers(await listChannelsInUse(db));
   for (const channel of await listUnwatched(db, quietSeconds)) {
     events.finding('unwatched', '', channel);

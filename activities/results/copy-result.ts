@@ -1,25 +1,20 @@
 // Copies one result from its provider into the storage. The bytes are streamed. No part of a failed
 // copy is kept, so the next copy starts with the first byte (docs/decisions.md, 87).
 
-import type { Knex } from 'knex';
 import { markStored, type ResultRow } from '../../src/db/files/results';
 import type { Size } from '../../src/domain/catalogue';
 import { mediaTypeOf } from '../../src/domain/media-type';
 import { createVideoHead } from '../../src/domain/video-head';
-import { type DownloadOptions, openDownload } from '../../src/outbound/download';
+import { openDownload } from '../../src/outbound/download';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
 import { readIncoming } from '../../src/storage/incoming-bytes';
-import { type Storage, StorageError } from '../../src/storage/storage';
+import { StorageError } from '../../src/storage/storage';
+import type { WorkerDeps } from '../deps';
 import { hostOf } from '../upstream/result-addresses';
 
-export interface CopyDeps {
-  readonly db: Knex;
-  readonly storage: Storage;
-  /** The non-public hosts that a link of a result may have, as exact `host:port` pairs. */
-  readonly allowHosts: readonly string[];
-  /** Only tests set this field, to shorten the time limits. */
-  readonly limits?: DownloadOptions['limits'];
-}
+type Copying = Pick<WorkerDeps, 'db' | 'storage'> & {
+  readonly settings: Pick<WorkerDeps['settings'], 'providerHosts'>;
+};
 
 /** Thrown if a copy failed. The message tells operators the reason, and contains no URL. */
 export class CopyFailure extends Error {
@@ -42,7 +37,7 @@ interface Copied {
  * address may then be inside the network.
  */
 export async function copyResult(
-  deps: CopyDeps,
+  deps: Copying,
   row: ResultRow,
   signal: AbortSignal,
   ownHeaders: Headers = null,
@@ -55,17 +50,17 @@ export async function copyResult(
 }
 
 async function copy(
-  deps: CopyDeps,
+  deps: Copying,
   row: ResultRow,
   signal: AbortSignal,
   ownHeaders: Headers,
 ): Promise<Copied> {
-  const { storage, db, allowHosts, limits } = deps;
+  const { storage, db, settings } = deps;
+  const { providerHosts } = settings;
   const options = {
-    allowHosts: ownHeaders ? [...allowHosts, hostOf(row.sourceUrl)] : allowHosts,
+    allowHosts: ownHeaders ? [...providerHosts, hostOf(row.sourceUrl)] : providerHosts,
     signal,
     ...(ownHeaders ? { headers: ownHeaders } : {}),
-    ...(limits ? { limits } : {}),
   };
   const { status, headers, body } = await openDownload(row.sourceUrl, options);
   try {

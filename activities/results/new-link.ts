@@ -1,26 +1,19 @@
 // Asks a provider for a new link if the old link expired before the result was copied. The job is
 // read again, because some providers sign a new link for each read.
 
-import type { Knex } from 'knex';
 import { type ResultRow, renewSource } from '../../src/db/files/results';
 import { findJob, type SentJob, wasSent } from '../../src/db/jobs/queries';
+import type { WorkerDeps } from '../deps';
 import type { Channels } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
 
-export interface NewLinkDeps {
-  readonly db: Knex;
-  readonly channels: Pick<Channels, 'find'>;
-}
+type Linking = Pick<WorkerDeps, 'db'> & { readonly channels: Pick<Channels, 'find'> };
 
 /**
  * Stores a new link of the provider and returns true. Returns false if the provider has no other
  * link, does not know the job or cannot be asked now.
  */
-export async function renewLink(
-  deps: NewLinkDeps,
-  taskId: string,
-  row: ResultRow,
-): Promise<boolean> {
+export async function renewLink(deps: Linking, taskId: string, row: ResultRow): Promise<boolean> {
   try {
     const url = await readLink(deps, taskId, row);
     if (!url || url === row.sourceUrl) return false;
@@ -34,7 +27,7 @@ export async function renewLink(
 
 /** Returns the headers that the provider of a result wants at its own address; otherwise null. */
 export async function headersFor(
-  deps: NewLinkDeps,
+  deps: Linking,
   taskId: string,
   row: ResultRow,
 ): Promise<Readonly<Record<string, string>> | null> {
@@ -43,7 +36,7 @@ export async function headersFor(
   return provider?.resultHeaders?.(row.sourceUrl) ?? null;
 }
 
-async function readLink(deps: NewLinkDeps, taskId: string, row: ResultRow): Promise<string | null> {
+async function readLink(deps: Linking, taskId: string, row: ResultRow): Promise<string | null> {
   const job = await jobOf(deps, taskId, row);
   if (!job?.upstreamId) return null;
   const channel = deps.channels.find(job.channel);
@@ -54,7 +47,7 @@ async function readLink(deps: NewLinkDeps, taskId: string, row: ResultRow): Prom
 }
 
 async function jobOf(
-  { db }: NewLinkDeps,
+  { db }: Linking,
   taskId: string,
   { role }: ResultRow,
 ): Promise<SentJob | null> {

@@ -7,19 +7,12 @@ import { expireResults } from '../../src/db/files/retention';
 import type { Size } from '../../src/domain/catalogue';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
-import type { ActivityEvents } from '../events';
+import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
-import { type CopyDeps, CopyFailure, copyResult } from './copy-result';
-import { headersFor, type NewLinkDeps, renewLink } from './new-link';
+import { CopyFailure, copyResult } from './copy-result';
+import { headersFor, renewLink } from './new-link';
 
-export interface FileDeps extends CopyDeps, NewLinkDeps {
-  readonly events: ActivityEvents;
-  /** The public URL of the API. Each link begins with this URL. */
-  readonly publicUrl: string;
-  readonly keptDays: number;
-}
-
-export function createFileActivities(deps: FileDeps) {
+export function createFileActivities(deps: WorkerDeps) {
   return {
     /**
      * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
@@ -30,9 +23,9 @@ export function createFileActivities(deps: FileDeps) {
   };
 }
 
-async function storeResults(deps: FileDeps, input: StoreResults): Promise<StoredResults> {
+async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<StoredResults> {
   const { taskId, triedForSeconds } = input;
-  const rows = await awaitResults(deps.db, input, deps.keptDays);
+  const rows = await awaitResults(deps.db, input, deps.settings.filesKeptDays);
   // The results were removed meanwhile, for example by an earlier attempt that gave up.
   if (rows.length === 0 || rows.some(({ state }) => state === 'removed')) return { stored: false };
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
@@ -64,7 +57,7 @@ interface Copies {
 
 /** Copies the results that are still awaited, all at the same time. */
 async function copyAll(
-  deps: FileDeps,
+  deps: WorkerDeps,
   taskId: string,
   rows: readonly ResultRow[],
   late: AbortSignal,
@@ -111,7 +104,7 @@ const names: Readonly<Record<ResultRole, string>> = { video: 'video', last_frame
  * provider is asked for a new link first.
  */
 async function notStored(
-  deps: FileDeps,
+  deps: WorkerDeps,
   taskId: string,
   failures: readonly Failure[],
   { row, why }: Failure,
@@ -132,6 +125,6 @@ const usualTypes: Readonly<Record<ResultRole, string>> = {
   last_frame: 'image/png',
 };
 
-function linkOf({ publicUrl }: FileDeps, { linkToken, role }: ResultRow): string {
-  return fileLink(publicUrl, linkToken, usualTypes[role]);
+function linkOf({ settings }: WorkerDeps, { linkToken, role }: ResultRow): string {
+  return fileLink(settings.publicUrl, linkToken, usualTypes[role]);
 }

@@ -76,7 +76,7 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
         const removed = await removeExpired({ db, storage });
         if (removed > 0) throw new Error(`${removed} kept results were removed.`);
       }),
-    pass: () => each(100, () => createForgetOld({ db, ...kept })()),
+    pass: () => each(100, () => createForgetOld({ db }, kept)()),
   };
 }
 

@@ -4,6 +4,7 @@
 
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { createWatchActivities } from '../../activities/jobs/watch-channel';
 import { createChannels } from '../../activities/upstream/channels';
@@ -56,7 +57,6 @@ function run({ databaseUrl, listUrl, pollIntervalMs }: Simulation): void {
     db,
     events,
     now: Date.now,
-    jobGoneAfterSeconds: 3_600,
     ensureWatchers: async () => undefined,
     channels: createChannels(
       () => catalogue,
@@ -66,7 +66,8 @@ function run({ databaseUrl, listUrl, pollIntervalMs }: Simulation): void {
     ),
     client: clientThatNotifies(say),
     stopping: new AbortController().signal,
-  });
+    settings: { jobGoneAfterSeconds: 3_600 },
+  } as unknown as WorkerDeps);
   const input = { channel: simulatedChannel, taskQueue: 'none' };
   new MockActivityEnvironment().run(watchJobs, input).catch((error: unknown) => {
     process.stderr.write(`${String(error)}\n`);

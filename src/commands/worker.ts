@@ -8,8 +8,7 @@ import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
 import type { Catalogue } from '../domain/catalogue';
 import { openStorage } from '../storage/open-storage';
-import type { Logger } from '../telemetry/logger';
-import { createMeters, type Meters } from '../telemetry/meters';
+import { createMeters } from '../telemetry/meters';
 import { createEvents } from '../worker/activity-events';
 import { installTemporalRuntime } from '../worker/temporal-runtime';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../worker/worker';
@@ -36,7 +35,6 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
     let running: RunningWorker | undefined;
     // With a wrong schema every activity of this worker would fail.
     await untilSchemaIsRight(db, config.databaseUrl, log);
-    const events = createEvents(log, meters);
     const metrics = await serveMetrics({
       meters,
       log,
@@ -50,11 +48,10 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       db,
       catalogue: () => catalogue,
       channelKeys: (name) => config.environment[name],
-      events: events.activities,
+      events: createEvents(log, meters),
       onSetupFault: (err) =>
         log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
-      callbacks: { ...callbacksOf(config), onAttempt: events.callbackAttempt },
-      files: await filesOf(config, meters, log),
+      storage: observedStorage(await openStorage(config), meters, log),
     });
     return {
       done: running.done.finally(async () => {
@@ -73,29 +70,12 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   }
 };
 
-function callbacksOf(config: ConfigOf<'worker'>) {
-  return {
-    allowHosts: config.dangerouslyAllowHosts,
-    now: () => Date.now(),
-    perHostMax: perHostMax(config),
-  };
-}
-
 /**
  * One host gets at most a fifth of the slots for callbacks, so that a slow host cannot occupy all
  * slots.
  */
 function perHostMax({ workerActivitySlots }: ConfigOf<'worker'>): number {
   return Math.max(1, Math.floor(workerActivitySlots / 10));
-}
-
-async function filesOf(config: ConfigOf<'worker'>, meters: Meters, log: Logger) {
-  return {
-    storage: observedStorage(await openStorage(config), meters, log),
-    publicUrl: publicUrlOf(config),
-    allowHosts: config.dangerouslyAllowProviderHosts,
-    keptDays: config.filesKeptDays,
-  };
 }
 
 async function loadWithKeys(config: ConfigOf<'worker'>): Promise<Catalogue> {
@@ -118,9 +98,16 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     callbackSlots: Math.ceil(config.workerActivitySlots / 2),
     fileSlots: Math.ceil(config.workerActivitySlots / 2),
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
-    jobGoneAfterSeconds: 3_600,
-    unknownPercentMax: 20,
-    tasksKeptDays: config.tasksKeptDays,
+    activities: {
+      publicUrl: publicUrlOf(config),
+      callbackHosts: config.dangerouslyAllowHosts,
+      providerHosts: config.dangerouslyAllowProviderHosts,
+      callbacksPerHostMax: perHostMax(config),
+      filesKeptDays: config.filesKeptDays,
+      tasksKeptDays: config.tasksKeptDays,
+      jobGoneAfterSeconds: 3_600,
+      unknownPercentMax: 20,
+    },
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
       : null,

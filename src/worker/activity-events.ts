@@ -5,25 +5,18 @@ import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 
-interface WorkerEvents {
-  readonly activities: ActivityEvents;
-  readonly callbackAttempt: (outcome: string, ms: number, taskId: string) => void;
-}
-
-export function createEvents(log: Logger, meters: Meters): WorkerEvents {
+export function createEvents(log: Logger, meters: Meters): ActivityEvents {
   return {
+    ...lifeOfTasks(log, meters),
+    ...upstreamEvents(log, meters),
+    ...missingJobs(log, meters),
+    ...results(log, meters),
+    ...reconciler(log, meters),
     callbackAttempt(outcome, ms, task) {
       meters.observe('video_callback_attempt_duration_seconds', { outcome }, ms / 1000);
       const fields = { event: 'callback_attempt', task, outcome, ms };
       if (outcome === 'delivered') log.debug(fields, 'a callback was delivered');
       else log.info(fields, 'a callback was not delivered');
-    },
-    activities: {
-      ...lifeOfTasks(log, meters),
-      ...upstreamEvents(log, meters),
-      ...missingJobs(log, meters),
-      ...results(log, meters),
-      ...reconciler(log, meters),
     },
   };
 }

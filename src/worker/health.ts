@@ -14,7 +14,7 @@ export interface WorkerHealth {
   readonly watchers: boolean;
 }
 
-interface HealthDeps {
+interface Checked {
   readonly client: Client;
   readonly temporal: { readonly namespace: string; readonly taskQueue: string };
   readonly workers: readonly Worker[];
@@ -37,7 +37,7 @@ const freshForMs = 2_000;
 const workflowTasks = 1;
 const activityTasks = 2;
 
-export function createHealth(deps: HealthDeps): () => Promise<WorkerHealth> {
+export function createHealth(deps: Checked): () => Promise<WorkerHealth> {
   let asked: Promise<WorkerHealth> | undefined;
   let askedAt = 0;
   return () => {
@@ -48,7 +48,7 @@ export function createHealth(deps: HealthDeps): () => Promise<WorkerHealth> {
   };
 }
 
-async function ask(deps: HealthDeps): Promise<WorkerHealth> {
+async function ask(deps: Checked): Promise<WorkerHealth> {
   const { db, temporal, workers } = deps;
   const queues = queuesOf(temporal.taskQueue);
   // A worker does not poll while all its slots are in use. So a worker that runs an activity counts
@@ -73,7 +73,7 @@ async function ask(deps: HealthDeps): Promise<WorkerHealth> {
 }
 
 /** True if Temporal has recently received a poll of this process for the queue. */
-async function polls(deps: HealthDeps, name: string, taskQueueType: number): Promise<boolean> {
+async function polls(deps: Checked, name: string, taskQueueType: number): Promise<boolean> {
   const { client, temporal } = deps;
   const { namespace } = temporal;
   const { connection } = client;

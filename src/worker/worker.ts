@@ -8,20 +8,19 @@ import type { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import {
-  type CallbackDeps,
   createCallbackActivities,
   createFileActivities,
   createLoopActivities,
   createTaskActivities,
-  type FileDeps,
+  type WorkerDeps,
 } from '../../activities';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
-import { tellAttemptBy } from '../../activities/jobs/tell-attempts';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import { queuesOf } from '../../workflows/messages';
 import type { Catalogue } from '../domain/catalogue';
+import type { Storage } from '../storage/storage';
 import { encryptionWith } from '../temporal/payload-codec';
 import {
   ensureAuditSchedule,
@@ -43,9 +42,7 @@ export interface WorkerSettings {
   readonly callbackSlots: number;
   readonly fileSlots: number;
   readonly reconcileIntervalSeconds: number;
-  readonly jobGoneAfterSeconds: number;
-  readonly unknownPercentMax: number;
-  readonly tasksKeptDays: number;
+  readonly activities: WorkerDeps['settings'];
   readonly deployment: { readonly name: string; readonly buildId: string } | null;
 }
 
@@ -56,8 +53,7 @@ interface WorkerParts {
   readonly events: ActivityEvents;
   /** Called for each failed try to start the loops. Another try follows. */
   readonly onSetupFault: (error: unknown) => void;
-  readonly callbacks: Omit<CallbackDeps, 'db'>;
-  readonly files: Omit<FileDeps, 'db' | 'events' | 'channels'>;
+  readonly storage: Storage;
 }
 
 export interface RunningWorker {
@@ -173,42 +169,38 @@ function composeActivities(
   client: Client,
   stopping: AbortSignal,
 ) {
-  const { db, events, catalogue } = parts;
+  const { db, storage, events, catalogue } = parts;
   const queues = queuesOf(settings.temporal.taskQueue);
-  const lastSeconds = lastSecondsOf(stopping);
+  const hurry = lastSecondsOf(stopping);
+  const allowHosts = settings.activities.providerHosts;
+  const more = { events, hurry, allowHosts };
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
-  const { allowHosts } = parts.files;
-  const more = { events, hurry: lastSeconds, allowHosts };
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
-  const inputs = parts.files;
-  const submit = { db, events, inputs, now: () => Date.now(), channels: channelsOf() };
-  const tellAttempt = tellAttemptBy(client);
-  const tasks = traced(createTaskActivities({ ...submit, tellAttempt }));
-  const loops = createLoopActivities({
-    ...submit,
-    // The loops have their own state of channels, because a channel that is paused for creates can
-    // still answer polls.
-    channels: channelsOf(),
+  const deps: WorkerDeps = {
+    db,
     client,
+    channels: channelsOf(),
+    storage,
+    events,
+    now: () => Date.now(),
     stopping,
-    closeTask: tasks.closeTask,
-    cancelJob: tasks.cancelJob,
-    jobGoneAfterSeconds: settings.jobGoneAfterSeconds,
-    unknownPercentMax: settings.unknownPercentMax,
-    tasksKeptDays: settings.tasksKeptDays,
-    filesKeptDays: parts.files.keptDays,
-    storage: parts.files.storage,
     startTask: (input) => startTask(client, queues.tasks, input),
     startDelivery: (input) => startDelivery(client, queues.tasks, input),
     ensureWatchers: (inUse) => {
       const channels = new Set([...Object.keys(catalogue().channels), ...inUse]);
       return ensureWatchers(client, queues, [...channels]);
     },
-  });
-  const callbacks = createCallbackActivities({ db, ...parts.callbacks });
-  const files = traced(createFileActivities({ ...submit, ...parts.files }));
-  return { tasks, loops, callbacks, files };
+    settings: settings.activities,
+  };
+  return {
+    tasks: traced(createTaskActivities(deps)),
+    // The loops have their own state of channels, because a channel that is paused for creates can
+    // still answer polls.
+    loops: createLoopActivities({ ...deps, channels: channelsOf() }),
+    callbacks: createCallbackActivities(deps),
+    files: traced(createFileActivities(deps)),
+  };
 }
 
 /**

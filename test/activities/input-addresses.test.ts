@@ -58,11 +58,10 @@ async function job() {
 
 const sentFor = async (
   input: Awaited<ReturnType<typeof job>>['input'],
-  inputs: { storage?: Storage; publicUrl?: string; allowHosts?: string[] } = {},
+  { publicUrl = 'http://localhost', ...over }: { storage?: Storage; publicUrl?: string } = {},
 ) => {
-  const deps = { storage, publicUrl: 'http://localhost', allowHosts: [], ...inputs };
-  const inlineLimit = createInlineLimit();
-  return withInputAddresses({ db, inputs: deps, inlineLimit }, input, async (sent) => sent);
+  const deps = { db, storage, settings: { publicUrl, providerHosts: [] }, ...over };
+  return withInputAddresses(deps, createInlineLimit(), input, async (sent) => sent);
 };
 
 test('the generator gets a signed link of the storage if the storage can sign links', async () => {
@@ -96,7 +95,7 @@ test('the generator gets the bytes of an input file if no link can be reached fr
 test('creates that send files inline hold only a limited number of bytes at the same time', async () => {
   const inlineLimit = createByteLimit(20);
   const { input } = await job(); // Its file has 8 bytes.
-  const deps = { db, inputs: { storage, publicUrl: 'http://localhost', allowHosts: [] } };
+  const deps = { db, storage, settings: { publicUrl: 'http://localhost', providerHosts: [] } };
   let [running, most] = [0, 0];
   const send = async () => {
     running += 1;
@@ -104,9 +103,7 @@ test('creates that send files inline hold only a limited number of bytes at the 
     await setTimeout(20);
     running -= 1;
   };
-  const all = Array.from({ length: 7 }, () =>
-    withInputAddresses({ ...deps, inlineLimit }, input, send),
-  );
+  const all = Array.from({ length: 7 }, () => withInputAddresses(deps, inlineLimit, input, send));
   await Promise.all(all);
   expect(most).toBe(2);
 });

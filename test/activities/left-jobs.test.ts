@@ -3,7 +3,6 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { createBillingActivities } from '../../activities/billing';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { endOverdue } from '../../activities/reconcile/end-tasks';
 import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
@@ -36,9 +35,7 @@ const end = (taskId: string, ago: string) =>
     'update tasks set finished_at = now() - cast(? as interval), request = ? where id = ?',
     [ago, '{}', taskId],
   );
-const round = (cancelJob = createFollowActivities(upstream.deps).cancelJob) => {
-  return stopLeftJobs({ ...upstream.deps, cancelJob });
-};
+const round = (cancel?: Parameters<typeof stopLeftJobs>[1]) => stopLeftJobs(upstream.deps, cancel);
 const stateOf = async (input: Parameters<typeof findJob>[1]) =>
   (await findJob(database.db, input))?.state;
 
@@ -92,7 +89,7 @@ test('a provider that does not answer does not hold up the cancels of other chan
     await end(input.taskId, '1 second');
   }
   const cancelled: string[] = [];
-  await round(async ({ taskId }) => {
+  await round(async (_, { taskId }) => {
     cancelled.push(taskId);
     if (taskId === answered?.taskId) return;
     await setTimeout(5_100);
@@ -179,18 +176,15 @@ async function overdueInput(account: string) {
 
 test('if a worker dies after it closed an overdue task, a later run of the reconciler cancels the job', async () => {
   const input = await overdueInput('acct_overdue');
-  const { closeTask } = createBillingActivities(upstream.deps);
   const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
+  // The worker dies after the transaction.
+  const taskClosed = () => {
+    throw new Error('The worker is gone.');
+  };
   await endOverdue({
     ...upstream.deps,
     client: { workflow } as unknown as Client,
-    startDelivery: async () => undefined,
-    unknownPercentMax: 20,
-    // The worker dies after the transaction.
-    closeTask: async (close) => {
-      await closeTask(close);
-      throw new Error('The worker is gone.');
-    },
+    events: { ...upstream.deps.events, taskClosed, finding: () => undefined },
   });
   expect(await heldMicros(database.db)).toBe(0);
   await expectCancelled(input);

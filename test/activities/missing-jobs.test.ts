@@ -48,8 +48,7 @@ async function watchDuring(done: () => Promise<void>, jobGoneAfterSeconds = 3_60
   const deps = {
     ...upstream.deps,
     client: client as unknown as Client,
-    jobGoneAfterSeconds,
-    ensureWatchers: async () => undefined,
+    settings: { ...upstream.deps.settings, jobGoneAfterSeconds },
   };
   await watchWhile(deps, done);
 }

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 const dayMs = 86_400_000;
 const kept = { tasksKeptDays: 40, filesKeptDays: 30 };
-const forgetOld = () => createForgetOld({ db: service, ...kept })();
+const forgetOld = () => createForgetOld({ db: service }, kept)();
 
 interface Planted {
   readonly daysAgo?: number;

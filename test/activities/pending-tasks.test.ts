@@ -2,8 +2,9 @@
 // the others from being handled. The wrong clock of a worker must not appear in a task. The other
 // repairs are in pending-tasks.repairs.test.ts.
 
+import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { type PendingDeps, settlePending } from '../../activities/reconcile/pending-tasks';
+import { settlePending } from '../../activities/reconcile/pending-tasks';
 import { failPending, releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import { anAccountWith, anOpening, storePending } from '../support/books';
@@ -22,7 +23,7 @@ afterEach(() => findings.splice(0));
 const hourMs = 3_600_000;
 const realNow = Date.now.bind(Date);
 
-function depsWith(over: Partial<PendingDeps>): PendingDeps {
+function depsWith(over: Partial<WorkerDeps>): Parameters<typeof settlePending>[0] {
   const finding = (...args: unknown[]) => void findings.push(args);
   return {
     db: database.db,

@@ -3,6 +3,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
 import { findTask } from '../../src/db/tasks';
+import { activitySettings } from '../support/activity-settings';
 import { storePending } from '../support/books';
 import { aTaskInput } from '../support/builders';
 import { createCallbackDatabase, testAccount } from '../support/callbacks';
@@ -23,6 +24,7 @@ test('if one duty of the reconciler fails, the other duties still run, and then 
     ensureWatchers: () => Promise.reject(new Error('Temporal is away.')),
     startDelivery: async () => undefined,
     startTask: async () => true,
+    settings: activitySettings,
     events: { finding: () => undefined },
   } as never);
   const run = new MockActivityEnvironment().run(reconcileOnce);

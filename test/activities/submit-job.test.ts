@@ -3,7 +3,7 @@
 // loop plays Temporal's retries. Providers with an incorrect list are in lost-job.test.ts.
 
 import type { Knex } from 'knex';
-import type { JobDeps } from '../../activities/deps';
+import type { WorkerDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
 import { findJob } from '../../src/db/jobs/queries';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterEach(() => upstream?.close());
 afterAll(() => database?.drop());
 
-const attempt = (input: JobInput, over: Partial<JobDeps> = {}): Promise<Placed> =>
+const attempt = (input: JobInput, over: Partial<WorkerDeps> = {}): Promise<Placed> =>
   upstream.attempt(input, over);
 
 /** Retries until the job is placed, as Temporal does, with shorter pauses. */

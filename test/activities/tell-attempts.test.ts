@@ -1,7 +1,7 @@
 // Each call here is one attempt to place a job at a studio that fails. These tests read what the
 // workflow of the task is told about the attempt.
 
-import type { SubmitDeps } from '../../activities/jobs/submit-job';
+import type { WorkerDeps } from '../../activities/deps';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
 
@@ -34,7 +34,7 @@ test('a fault of the service is told as such', async () => {
   const input = await upstream.input();
   const db = (() => {
     throw new Error('no database');
-  }) as unknown as SubmitDeps['db'];
+  }) as unknown as WorkerDeps['db'];
   await expect(upstream.attempt(input, { db })).rejects.toThrow();
   expect(upstream.told).toEqual([{ kind, attempt: 1, trouble: 'fault' }]);
 });
@@ -57,9 +57,10 @@ test('of the attempts of a long outage, few are told', async () => {
 
 test('a job is placed although its workflow cannot be told', async () => {
   const input = await upstream.input({ create: overloaded });
-  const tellAttempt = () => Promise.reject(new Error('no Temporal'));
-  await expect(upstream.attempt(input, { tellAttempt })).rejects.toMatchObject({
+  const withDeadline = () => Promise.reject(new Error('no Temporal'));
+  const client = { withDeadline } as unknown as WorkerDeps['client'];
+  await expect(upstream.attempt(input, { client })).rejects.toMatchObject({
     type: 'NoChannelAvailable',
   });
-  expect((await upstream.attempt(input, { tellAttempt }, 2)).outcome).toBe('open');
+  expect((await upstream.attempt(input, { client }, 2)).outcome).toBe('open');
 });

@@ -9,6 +9,7 @@ import { endTask } from '../../activities/reconcile/end-tasks';
 import { confirmLoss, findOpenRows } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { stoppedMessage, taskObject } from '../../src/domain/task';
+import { activitySettings } from '../support/activity-settings';
 import { heldMicros } from '../support/books';
 import { runReconciler, useRealTransactions } from '../support/real-transactions';
 import type { World } from '../support/task-world';
@@ -148,9 +149,8 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
       .where({ id: taskId })
       .update({ object: JSON.stringify(stored) });
     const [row] = await findOpenRows(db, [taskId]);
-    const { closeTask } = createBillingActivities(transactions());
     const { client } = world.env;
-    const deps = { db, events, closeTask, client, now: Date.now, unknownPercentMax: 20 };
+    const deps = { db, events, client, now: Date.now, settings: activitySettings };
     const startDelivery = async () => undefined;
     expect(row && (await endTask({ ...deps, startDelivery }, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));

@@ -4,9 +4,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { whileAdvancing } from '../../activities/heartbeat';
-import type { WatchDeps } from '../../activities/jobs/watch-channel';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -54,7 +54,6 @@ async function watchDuring(
   const deps = {
     db: database.db,
     client: {} as Client,
-    jobGoneAfterSeconds: 3_600,
     events: new Proxy({} as ActivityEvents, { get: () => () => undefined }),
     channels: {
       find: () => ({ channel, provider }),
@@ -63,7 +62,7 @@ async function watchDuring(
       failed: () => undefined,
     },
   };
-  await watchWhile(deps as unknown as WatchDeps, done);
+  await watchWhile(deps as unknown as WorkerDeps, done);
 }
 
 const rounds = () => database.db('watchers').where({ channel: 'studio' });

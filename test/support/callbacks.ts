@@ -4,11 +4,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import {
-  type CallbackDeps,
-  createCallbackActivities,
-} from '../../activities/callbacks/attempt-callback';
+import { createCallbackActivities } from '../../activities/callbacks/attempt-callback';
+import type { ActivityEvents } from '../../activities/events';
 import { createSecret } from '../../src/db/webhook-secrets';
+import { activitySettings } from './activity-settings';
 import { aTaskId } from './builders';
 import { type CallbackSink, startCallbackSink } from './callback-sink';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -54,20 +53,29 @@ export const quietWorker = () =>
 
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
+interface CallbackOptions {
+  readonly allowHosts?: readonly string[];
+  readonly perHostMax?: number;
+  readonly now?: () => number;
+  readonly onAttempt?: ActivityEvents['callbackAttempt'];
+  readonly limits?: Parameters<typeof createCallbackActivities>[1];
+}
+
 /** The callback activities. Each call runs in a new environment, which `worker` returns. */
 export function callbackActivities(
   { db }: TestDatabase,
-  over: Partial<CallbackDeps> = {},
+  options: CallbackOptions = {},
   worker = quietWorker,
 ): CallbackActivities {
-  const activities = createCallbackActivities({
-    db,
-    allowHosts: [],
-    now: () => Date.now(),
-    perHostMax: 10,
-    onAttempt: () => undefined,
-    ...over,
-  });
+  const { allowHosts = [], perHostMax = 10, now = Date.now, limits } = options;
+  const { onAttempt = () => undefined } = options;
+  const events = { callbackAttempt: onAttempt } as ActivityEvents;
+  const settings = {
+    ...activitySettings,
+    callbackHosts: allowHosts,
+    callbacksPerHostMax: perHostMax,
+  };
+  const activities = createCallbackActivities({ db, events, now, settings }, limits);
   return {
     attemptCallback: (input) => worker().run(activities.attemptCallback, input),
     stopCallback: (name) => worker().run(activities.stopCallback, name),
@@ -90,7 +98,7 @@ export function callbackWorld() {
     sink = await startCallbackSink();
   });
   afterEach(() => sink.close());
-  const activities = (over: Partial<CallbackDeps> = {}) =>
+  const activities = (over: CallbackOptions = {}) =>
     callbackActivities(database, { allowHosts: [sink.hostPort], ...over });
   return {
     get database() {
@@ -101,7 +109,7 @@ export function callbackWorld() {
     },
     activities,
     aTask: (url: string | null = sink.url) => aFinalTask(database, url),
-    deliver: (taskId: string, over: Partial<CallbackDeps> = {}, attempt = 1) =>
+    deliver: (taskId: string, over: CallbackOptions = {}, attempt = 1) =>
       activities(over).attemptCallback({ taskId, delivery: 1, attempt, chance: 0.5 }),
   };
 }

@@ -14,6 +14,7 @@ import { formatMicros } from '../../src/domain/money';
 import type { Plan } from '../../src/domain/plan-types';
 import { stageOf } from '../../src/domain/task';
 import type { ReconcileReport } from '../../workflows/messages';
+import { activitySettings } from './activity-settings';
 import { anAccountWith, storePending } from './books';
 import { aSuccess, aTaskInput } from './builders';
 import { coveredWorkflows } from './coverage';
@@ -174,21 +175,14 @@ export async function runReconciler(
     `update tasks set created_at = now() - interval '1 minute' where finished_at is null`,
   );
   async function* nothing(): AsyncGenerator<never> {}
-  const noStorage = { list: nothing, remove: async () => undefined };
   const { reconcileOnce } = createReconcileActivities({
     db,
     events,
     now: () => Date.now(),
     channels: { get: () => undefined, ids: () => [] },
     client,
-    taskQueue: world.taskQueue,
-    unknownPercentMax: 20,
-    tasksKeptDays: 400,
-    filesKeptDays: 30,
-    storage: noStorage,
-    inputs: { storage: noStorage },
-    closeTask: createBillingActivities({ db, events }).closeTask,
-    cancelJob: async () => undefined,
+    settings: activitySettings,
+    storage: { list: nothing, remove: async () => undefined },
     startTask: async () => true,
     startDelivery: async () => undefined,
     ensureWatchers: async () => undefined,

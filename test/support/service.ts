@@ -25,6 +25,7 @@ import { lazyConnection } from '../../src/temporal/connection';
 import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
+import { activitySettings } from './activity-settings';
 import { testSettings } from './api-settings';
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
@@ -195,24 +196,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', creditMicros: credit }),
     async startWorker() {
-      worker = await startWorker(workerSettings(taskQueue, options), {
+      worker = await startWorker(workerSettings(taskQueue, url, allowHosts, options), {
         db: workerDb,
         catalogue: () => catalogues.worker,
         channelKeys: (name) => options.channelKeys?.[name] ?? studioKey,
         events: recording(events),
         onSetupFault: (error) => failures.push(error),
-        callbacks: {
-          allowHosts,
-          now: () => Date.now(),
-          perHostMax: options.callbacksPerHost ?? 10,
-          onAttempt: () => undefined,
-        },
-        files: {
-          storage,
-          publicUrl: url,
-          allowHosts,
-          keptDays: 30,
-        },
+        storage,
       });
       return worker;
     },
@@ -251,7 +241,12 @@ async function testCatalogue(studioUrl: string, options: ServiceOptions): Promis
   return options.catalogue?.(fast) ?? fast;
 }
 
-function workerSettings(taskQueue: string, options: ServiceOptions) {
+function workerSettings(
+  taskQueue: string,
+  publicUrl: string,
+  allowHosts: readonly string[],
+  options: ServiceOptions,
+) {
   return {
     temporal: {
       address: options.temporalAddress ?? temporalAddress(),
@@ -266,9 +261,13 @@ function workerSettings(taskQueue: string, options: ServiceOptions) {
     callbackSlots: 20,
     fileSlots: 20,
     reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
-    jobGoneAfterSeconds: 3_600,
-    unknownPercentMax: 20,
-    tasksKeptDays: 400,
+    activities: {
+      ...activitySettings,
+      publicUrl,
+      callbackHosts: allowHosts,
+      providerHosts: allowHosts,
+      callbacksPerHostMax: options.callbacksPerHost ?? 10,
+    },
     deployment: null,
   };
 }

@@ -5,17 +5,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompleteAsyncError } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
+import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { createSubmitActivities, type SubmitDeps } from '../../activities/jobs/submit-job';
+import { createSubmitActivities } from '../../activities/jobs/submit-job';
 import { createChannels } from '../../activities/upstream/channels';
 import { findJob } from '../../src/db/jobs/queries';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { JobInput, PlacedJob, PlacementAttempt, RequestedJob } from '../../src/domain/job';
 import { openDirectory } from '../../src/storage/directory';
 import { createStudio, type Studio } from '../../studio/server';
+import { activitySettings } from './activity-settings';
 import { aJobInput, aPlan, aRequest } from './builders';
 
 /** The result of one attempt. For an open job it has the channel and the upstream id. */
@@ -27,7 +30,7 @@ const key = 'studio-key-for-tests';
 
 export interface Upstream {
   readonly studio: Studio;
-  readonly deps: SubmitDeps;
+  readonly deps: WorkerDeps;
   readonly events: { readonly name: string; readonly args: readonly unknown[] }[];
   /** What the workflows of the tasks were told about attempts. */
   readonly told: readonly PlacementAttempt[];
@@ -37,7 +40,7 @@ export interface Upstream {
   requests(): Promise<number>;
   script(script: object): Promise<void>;
   /** Runs one attempt of `runJob`. If the activity then waits for its job, the job is `open`. */
-  attempt(input: JobInput, over?: Partial<SubmitDeps>, number?: number): Promise<Placed>;
+  attempt(input: JobInput, over?: Partial<WorkerDeps>, number?: number): Promise<Placed>;
   /** The input of a job. The task and the planned job are stored in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
@@ -91,16 +94,17 @@ export async function startUpstream(
     return (await response.json()) as Record<string, unknown>;
   };
 
-  const deps: SubmitDeps = {
+  const deps: WorkerDeps = {
     db,
-    inputs: {
-      storage: await openDirectory(join(folder, 'files')),
-      publicUrl: 'http://localhost',
-      allowHosts: [],
-    },
+    client: clientThatTells((attempt) => told.push(attempt)),
+    storage: await openDirectory(join(folder, 'files')),
+    stopping: new AbortController().signal,
+    startTask: async () => true,
+    startDelivery: async () => undefined,
+    ensureWatchers: async () => undefined,
+    settings: activitySettings,
     now,
     events: recorded(events),
-    tellAttempt: async (_, attempt) => void told.push(attempt),
     channels: createChannels(() => catalogue, apiKeys, now, {
       events: recorded(events),
       allowHosts: [new URL(studio.url).host],
@@ -139,6 +143,16 @@ export async function startUpstream(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A client that passes each told attempt on, and can do nothing else. */
+function clientThatTells(tell: (attempt: PlacementAttempt) => void): Client {
+  const signal = async (_: string, attempt: PlacementAttempt) => tell(attempt);
+  const client = {
+    withDeadline: (_: number, call: () => Promise<unknown>) => call(),
+    workflow: { getHandle: () => ({ signal }) },
+  };
+  return client as unknown as Client;
 }
 
 function recorded(events: { name: string; args: readonly unknown[] }[]): ActivityEvents {
@@ -180,7 +194,7 @@ export async function planJob(
   ]);
 }
 
-async function attemptOf(deps: SubmitDeps, input: JobInput, number: number): Promise<Placed> {
+async function attemptOf(deps: WorkerDeps, input: JobInput, number: number): Promise<Placed> {
   const logger = new DefaultLogger('ERROR');
   const worker = new MockActivityEnvironment({ attempt: number }, { logger });
   try {

@@ -1,11 +1,12 @@
 // Runs the real watcher of a channel inside a test.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createWatchActivities, type WatchDeps } from '../../activities/jobs/watch-channel';
+import type { WorkerDeps } from '../../activities/deps';
+import { createWatchActivities } from '../../activities/jobs/watch-channel';
 
 /** Watches the channel `studio` until `done` resolves, and then stops as a stopped worker does. */
 export async function watchWhile(
-  deps: Omit<WatchDeps, 'stopping'>,
+  deps: Omit<WorkerDeps, 'stopping'>,
   done: () => Promise<void>,
 ): Promise<void> {
   const stopping = new AbortController();

@@ -156,14 +156,6 @@ test('a workflow whose workflow tasks keep failing is reported, and its task is 
     const { reconcileOnce } = createReconcileActivities({
       ...idle.deps,
       client: temporal.client,
-      startTask: async () => true,
-      startDelivery: async () => undefined,
-      ...createTaskActivities(idle.deps),
-      unknownPercentMax: 20,
-      tasksKeptDays: 400,
-      filesKeptDays: 30,
-      storage: service.storage,
-      ensureWatchers: async () => undefined,
     });
     await until(
       'the reconciler reports it',

@@ -8,12 +8,12 @@ test('the log lines of a refused create and of a failed job have the code of the
   const lines: unknown[] = [];
   const output = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const log = createLogger({ level: 'info', format: 'json', name: 'worker' }, output);
-  const { activities } = createEvents(log, createMeters('worker'));
+  const events = createEvents(log, createMeters('worker'));
   const job = { channel: 'studio', taskId: 'task_1' };
   const refused = { outcome: 'caller', code: 'InvalidParameter', param: 'studio.rnder' };
-  activities.upstream({ ...job, operation: 'create', ms: 1, ...refused });
+  events.upstream({ ...job, operation: 'create', ms: 1, ...refused });
   const failed = { status: 'failed', code: 'OutputVideoSensitiveContentDetected' };
-  activities.jobChanged({ ...job, kind: 'generation', seconds: 1, ...failed });
+  events.jobChanged({ ...job, kind: 'generation', seconds: 1, ...failed });
   expect(lines).toEqual([
     expect.objectContaining({ event: 'upstream', level: 'warn', task: 'task_1', ...refused }),
     expect.objectContaining({ event: 'job_changed', level: 'info', task: 'task_1', ...failed }),
