@@ -8,7 +8,7 @@ import { createBillingActivities } from './billing';
 import { createCallbackActivities } from './callbacks/attempt-callback';
 import type { WorkerDeps } from './deps';
 import { createFollowActivities } from './jobs/read-and-cancel-job';
-import { createSubmitActivities } from './jobs/submit-job';
+import { createRunJob } from './jobs/run-job';
 import { createWatchActivities } from './jobs/watch-channel';
 import { createReconcileActivities } from './reconcile/reconcile';
 import { createFileActivities } from './results/store-results';
@@ -20,7 +20,7 @@ import { createFileActivities } from './results/store-results';
 export function createTaskActivities(deps: WorkerDeps) {
   return {
     ...createBillingActivities(deps),
-    ...createSubmitActivities(deps),
+    ...createRunJob(deps),
     ...createFollowActivities(deps),
   };
 }

@@ -15,12 +15,6 @@ import type { Provider } from '../upstream/provider';
 const clockSlackMs = 5 * 60_000;
 
 /**
- * If the list does not show which job is ours, the list is read again for this long. During this
- * time the provider may add our job to the list, or another task may adopt one of the listed jobs.
- */
-export const clearsUpWithinMs = 10 * 60_000;
-
-/**
  * Returns `one` if exactly one listed job must be ours, `none` if a complete list contains no job
  * of ours, and `unclear` otherwise. Returns null if the provider has no list.
  */

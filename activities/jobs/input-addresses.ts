@@ -9,6 +9,7 @@ import { type FileRow, findStoredFiles } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
 import type { RequestedJob } from '../../src/domain/job';
 import type { WorkerDeps } from '../deps';
+import { UpstreamFault } from '../upstream/provider';
 import { type ByteLimit, createByteLimit } from './byte-limit';
 
 type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
@@ -88,4 +89,10 @@ async function dataUrlOf({ storage }: Sources, row: FileRow): Promise<string> {
   if (!bytes) throw new Error(`The storage has no object of the file ${row.id}.`);
   const text = (await buffer(bytes)).toString('base64');
   return `data:${row.contentType ?? ''};base64,${text}`;
+}
+
+/** The fault of a create whose input was removed. */
+export function inputGone(): UpstreamFault {
+  const sentence = 'An input file was deleted before it was sent to the generator.';
+  return new UpstreamFault('caller', 'input_removed', sentence);
 }

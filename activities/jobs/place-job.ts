@@ -1,193 +1,259 @@
-// Sends one create to one channel and interprets the answer. If the answer is clear, the outcome is
-// returned. If it is not clear whether the channel accepted the job, an error is thrown, and
-// Temporal retries the activity by jobPolicy.
+// Makes one attempt to place a job at one of its channels. src/domain/placing.ts decides each step;
+// this file carries the step out and reports what happened.
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import { findJob, findSecondsLeft } from '../../src/db/jobs/queries';
-import { forgetSending, storeOpened, storeRejected } from '../../src/db/jobs/steps';
-import type { Channel } from '../../src/domain/catalogue';
-import { afterCreate } from '../../src/domain/create-answer';
-import type {
-  JobFailure,
-  JobInput,
-  JobReport,
-  PlacedJob,
-  RequestedJob,
+import { findJob, findSecondsLeft, type Job, wasSent } from '../../src/db/jobs/queries';
+import { takeSlot } from '../../src/db/jobs/slots';
+import { forgetSending, storeOpened, storeRejected, waitForTurn } from '../../src/db/jobs/steps';
+import { takeOver } from '../../src/db/jobs/take-over';
+import { assert } from '../../src/domain/assert';
+import {
+  isFinalReport,
+  type JobFailure,
+  type JobReport,
+  type PlacedJob,
+  type RequestedJob,
 } from '../../src/domain/job';
+import {
+  newJob,
+  nextStep,
+  type PlacingEvent,
+  type PlacingJob,
+  type PlacingStep,
+  sendWithinMs,
+  settledAfterMs,
+} from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
-import type { KnownChannel } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
 import { withNewLink } from './base-video';
+import { type Candidate, candidatesOf, channelsOf } from './candidates';
+import { findLostJob } from './find-lost-job';
+import { inputGone } from './input-addresses';
 
-/**
- * The outcome of an attempt to place a job. `open`: a channel has accepted the job, so the activity
- * waits for the job's end. A `PlacedJob` is the result of the activity, which ends at once.
- */
-export type Submitted = PlacedJob | 'open';
+type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now'>;
 
-/** The types of failures that say something about a provider. Others are faults of the service. */
-export const unknownFailure = 'SubmissionUnknown';
-export const noChannelFailure = 'NoChannelAvailable';
+/** The result of an attempt. `open`: a channel has the job, so the activity waits for its end. */
+export type Attempted = PlacedJob | { readonly outcome: 'open' };
 
-export interface Candidate extends KnownChannel {
-  readonly upstreamModel: string;
+export async function placeJob(deps: Placing, input: RequestedJob): Promise<Attempted> {
+  const placement = new Placement(deps, input);
+  for (let event: PlacingEvent = { is: 'begun' }; ; ) {
+    const happened = await placement.carryOut(nextStep(placement.job, event));
+    if ('outcome' in happened) return happened;
+    event = happened;
+  }
 }
 
-// The longest allowed time between storing the state `sending` and sending the create. If a worker
-// was frozen for longer, the worker must not send the create, because another attempt may have
-// looked the job up meanwhile. The time is checked once the connection is made.
-const sendWithinMs = 5_000;
+const unresolved: JobFailure = {
+  code: 'submission_unknown',
+  sentence: 'The task could not be handed to the generator.',
+  ours: true,
+};
 
-/** The time until which a create may be sent whose state is stored now, by the monotonic clock. */
-export function sendByTime(): number {
-  return performance.now() + sendWithinMs;
-}
+/** One attempt to place a job. */
+class Placement {
+  /** What this attempt knows of the job. */
+  job: PlacingJob;
+  /** The channels to which this attempt may still offer the job. */
+  private left: Candidate[];
+  private isFull = false;
+  /** The channel of the create. */
+  private at: Candidate | undefined;
+  /** The time until which the create may be sent, by the monotonic clock. */
+  private sendBy = 0;
+  /** The row, after this attempt has taken the job over. */
+  private row: Job | null = null;
+  private refusal: UpstreamFault | undefined;
 
-/**
- * Returns the time after `sent_at` from which the list shows the job if it was accepted. Before
- * that time, a list without the job proves nothing: the create may be sent late or answered late,
- * and the list may be updated late.
- */
-export function settledAfterMs({ requestTimeoutMs, listLagMs }: Channel): number {
-  return sendWithinMs + requestTimeoutMs + listLagMs;
-}
+  constructor(
+    private readonly deps: Placing,
+    private input: RequestedJob,
+  ) {
+    this.job = newJob(input);
+    this.left = candidatesOf(deps.channels, input);
+  }
 
-/**
- * Sends one create. Returns null if the channel certainly did not accept the job, so that another
- * channel may be tried. For a repeated create, null means that its refusal proves nothing about the
- * first create (src/domain/create-answer.ts). The caller then looks the job up.
- */
-export async function place(
-  deps: WorkerDeps,
-  input: RequestedJob,
-  candidate: Candidate,
-  sending: { readonly isRepeat: boolean; readonly sendBy: number },
-  hasNewLink = false,
-): Promise<Submitted | null> {
-  const { channel, provider, upstreamModel } = candidate;
-  try {
-    if (input.inputIsGone) throw inputGone();
-    const secondsLeft = await findSecondsLeft(deps.db, input);
-    const upstreamId = await provider.create(
-      { ...input, secondsLeft },
-      upstreamModel,
-      sending.sendBy,
-    );
-    deps.channels.succeeded(channel.id);
-    return await adopt(deps, input, candidate, upstreamId);
-  } catch (error) {
-    if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-    const { kind, code } = error;
-    const next = afterCreate(kind, sending.isRepeat);
-    if (kind === 'caller') {
-      // The enhancer's codes for a video that it cannot fetch are not documented. So any refusal is
-      // retried exactly once, with a new link. A repeated create of an enhancement makes no second
-      // job.
-      const renewed = hasNewLink ? null : await withNewLink(deps, input);
-      if (renewed) return place(deps, renewed, candidate, sending, true);
-    } else if (kind !== 'late') deps.channels.failed(channel.id, kind, error.retryAfterMs);
-    if (next === 'look the job up') return null;
-    if (next === 'resolve it later') {
-      throw trouble(unknownFailure, 'It is not known whether the job arrived.', null);
+  async carryOut(step: PlacingStep): Promise<PlacingEvent | Attempted> {
+    const { deps, input } = this;
+    switch (step.do) {
+      case 'offer':
+        return this.offer();
+      case 'queue for a slot': {
+        const isQueued = await waitForTurn(deps.db, input, channelsOf(input));
+        return isQueued ? { outcome: 'waiting' } : { is: 'moved' };
+      }
+      case 'take over':
+        return this.takeOver();
+      case 'repeat':
+        this.sendBy = performance.now() + sendWithinMs;
+        return this.send();
+      case 'send':
+        return this.send();
+      case 'renew the link':
+        return this.renewLink();
+      case 'look up':
+        return this.lookUp();
+      case 'store':
+        return this.store(step.upstreamId);
+      case 'release': {
+        const isReleased = await forgetSending(deps.db, input, thisAttempt());
+        return isReleased ? this.carryOut(step.next) : { is: 'superseded' };
+      }
+      case 'cancel': {
+        const cancelled = this.channel().provider.cancel(step.upstreamId, input.taskId);
+        const close = () => (step.closesRow ? closeCancelled(deps.db, input) : undefined);
+        await cancelled.then(close, () => undefined);
+        return this.carryOut(step.next);
+      }
+      case 'wait for the end':
+        return { outcome: 'open' };
+      case 'return the end':
+        assert(this.row?.report, 'an ended job has a report');
+        return { outcome: 'ended', report: this.row.report };
+      case 'fail the task': {
+        const { code = '', sentence = '' } = this.refusal ?? {};
+        return this.reject({ code, sentence });
+      }
+      case 'give up':
+        deps.events.lostJobUnresolved(this.channel().channel.id, input.taskId, step.why);
+        return this.reject(unresolved);
+      case 'retry':
+        throw failureOf(step);
     }
-    await notSent(deps, input);
-    if (next === 'fail the task') return rejected(deps, input, { code, sentence: error.sentence });
-    if (next === 'try the next channel') return null;
-    throw trouble('TooLate', 'This worker was paused for too long to send the create.', null);
   }
-}
 
-/**
- * Records that no create of the job is in progress. Throws if a later attempt has taken the job
- * over. Temporal starts a later attempt if this worker sent no heartbeats.
- */
-export async function notSent(deps: WorkerDeps, input: JobInput): Promise<void> {
-  if (await forgetSending(deps.db, input, thisAttempt())) return;
-  throw trouble('Superseded', 'A later attempt has taken the job over.', null);
-}
-
-function inputGone(): UpstreamFault {
-  const sentence = 'An input file was deleted before it was sent to the generator.';
-  return new UpstreamFault('caller', 'input_removed', sentence);
-}
-
-/**
- * Stores that the channel accepted the job. If the task has ended meanwhile, the job is cancelled
- * at once. If this cancel fails or is not sent, the reconciler repeats the cancel.
- */
-export async function adopt(
-  deps: WorkerDeps,
-  input: JobInput,
-  { channel, provider }: KnownChannel,
-  upstreamId: string,
-): Promise<Submitted> {
-  const placed = { channel: channel.id, upstreamId };
-  const stored = await storeOpened(deps.db, input, placed, waitingActivity());
-  if (stored === 'open') return 'open';
-  if (stored === 'closed') {
-    await provider.cancel(upstreamId, input.taskId).then(
-      () => closeCancelled(deps.db, input),
-      () => undefined,
+  private async offer(): Promise<PlacingEvent> {
+    const { deps, input } = this;
+    for (let next = this.left.shift(); next; next = this.left.shift()) {
+      const { channel, provider, upstreamModel } = next;
+      if (deps.channels.restMs(channel.id) > 0) continue;
+      this.sendBy = performance.now() + sendWithinMs;
+      const to = { channel: channel.id, upstreamModel, repeatable: provider.repeatsAreSafe };
+      const slot = await takeSlot(deps.db, input, to, channel.jobsInFlightMax, thisAttempt());
+      if (slot === 'moved') return { is: 'moved' };
+      if (slot === 'taken') {
+        this.at = next;
+        this.job = { ...this.job, state: 'sending', isLost: false };
+        return { is: 'slot taken' };
+      }
+      this.isFull = true;
+    }
+    if (this.isFull) return { is: 'full' };
+    const rests = candidatesOf(deps.channels, input).map(({ channel }) =>
+      deps.channels.restMs(channel.id),
     );
-    return 'open';
+    return { is: 'no channel', restMs: rests.length > 0 ? Math.min(...rests) : 0 };
   }
-  const known = await findJob(deps.db, input);
-  const isSentHere = known?.channel === channel.id && known.state !== 'waiting';
-  if (isSentHere && !known.upstreamId) {
-    return failUnresolved(deps, input, channel, 'the job belongs to another task');
+
+  /**
+   * Takes the job over from an earlier attempt. After that, a report of the job's end completes
+   * this activity. If the end was stored earlier, the row contains the report.
+   */
+  private async takeOver(): Promise<PlacingEvent> {
+    const { deps, input } = this;
+    const { activityId } = Context.current().info;
+    const row = await takeOver(deps.db, input, { activityId, attempt: thisAttempt() });
+    const found = wasSent(row) ? deps.channels.find(row.channel) : undefined;
+    this.row = row;
+    this.at = found && wasSent(row) ? { ...found, upstreamModel: row.upstreamModel } : undefined;
+    this.left = candidatesOf(deps.channels, input);
+    this.isFull = false;
+    this.job = {
+      ...this.job,
+      state: row?.state ?? 'planned',
+      isAccepted: row?.upstreamId != null,
+      hasEnded: row?.report != null && isFinalReport(row.report),
+      isLost: row?.state === 'sending',
+      isChannelKnown: found !== undefined,
+      isRepeatable: row?.repeatable === true && found?.provider.repeatsAreSafe === true,
+      sentAgoMs: row?.sentAgoMs ?? 0,
+      settledAfterMs: found ? settledAfterMs(found.channel) : 0,
+    };
+    return { is: 'taken over' };
   }
-  // The task keeps its first job, or a later attempt has left this channel. The second job is
-  // cancelled, because no customer pays for it.
-  deps.events.secondJob(channel.id, input.taskId, upstreamId);
-  await provider.cancel(upstreamId, input.taskId).catch(() => undefined);
-  throw trouble('SecondJob', 'The provider has made a second job for the task.', null);
+
+  private async send(): Promise<PlacingEvent> {
+    const { deps, input } = this;
+    const { channel, provider, upstreamModel } = this.channel();
+    try {
+      if (input.inputIsGone) throw inputGone();
+      const secondsLeft = await findSecondsLeft(deps.db, input);
+      const sent = { ...input, secondsLeft };
+      const upstreamId = await provider.create(sent, upstreamModel, this.sendBy);
+      deps.channels.succeeded(channel.id);
+      return { is: 'accepted', upstreamId };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
+      const { kind: fault, retryAfterMs } = error;
+      const isOfChannel = fault !== 'caller' && fault !== 'late';
+      if (isOfChannel) deps.channels.failed(channel.id, fault, retryAfterMs);
+      this.refusal = error;
+      return { is: 'refused', fault };
+    }
+  }
+
+  private async renewLink(): Promise<PlacingEvent> {
+    this.job = { ...this.job, canRenewLink: false };
+    const renewed = await withNewLink(this.deps, this.input);
+    if (!renewed) return { is: 'refused', fault: 'caller' };
+    this.input = renewed;
+    return { is: 'link renewed' };
+  }
+
+  private async lookUp(): Promise<PlacingEvent> {
+    const { deps, input, row } = this;
+    assert(wasSent(row), 'a lost job was sent');
+    try {
+      const { channel, provider } = this.channel();
+      const job = await findLostJob(deps, input, row, provider);
+      if (job?.found === 'one') {
+        deps.events.lostJobFound(channel.id, input.taskId, job.upstreamId);
+      }
+      return { is: 'looked up', job };
+    } catch (error) {
+      if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
+      return { is: 'not looked up', retryAfterMs: error.retryAfterMs };
+    }
+  }
+
+  private async store(upstreamId: string): Promise<PlacingEvent> {
+    const { deps, input } = this;
+    const { channel } = this.channel();
+    const { activityId } = Context.current().info;
+    const placed = { channel: channel.id, upstreamId };
+    const stored = await storeOpened(deps.db, input, placed, activityId);
+    if (stored !== 'refused') return { is: 'stored', upstreamId, as: stored };
+    const known = await findJob(deps.db, input);
+    const isSentHere = known?.channel === channel.id && known.state !== 'waiting';
+    if (isSentHere && !known.upstreamId) return { is: 'stored', upstreamId, as: 'not ours' };
+    deps.events.secondJob(channel.id, input.taskId, upstreamId);
+    return { is: 'stored', upstreamId, as: 'second' };
+  }
+
+  private async reject(failure: JobFailure): Promise<Attempted> {
+    const { taskId, kind } = this.input;
+    const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
+    await storeRejected(this.deps.db, { taskId, kind }, thisAttempt(), report);
+    return { outcome: 'rejected', report };
+  }
+
+  private channel(): Candidate {
+    assert(this.at, 'a create has a channel');
+    return this.at;
+  }
 }
 
-/**
- * Alerts an operator and returns a failure that ends the task with a refund. The create is not sent
- * again, because a new create could generate the video a second time.
- */
-export async function failUnresolved(
-  deps: WorkerDeps,
-  input: JobInput,
-  channel: Channel,
-  why: string,
-): Promise<Submitted> {
-  deps.events.lostJobUnresolved(channel.id, input.taskId, why);
-  const sentence = 'The task could not be handed to the generator.';
-  return rejected(deps, input, { code: 'submission_unknown', sentence, ours: true });
-}
-
-/** Returns the id of the running activity, which stays open until the job has ended. */
-export function waitingActivity(): string {
-  return Context.current().info.activityId;
-}
-
-/** Returns the id of this attempt. No other attempt of the task has this id. */
-export function thisAttempt(): string {
+/** The id of this attempt. No other attempt of the task has this id. */
+function thisAttempt(): string {
   const { activityId, attempt } = Context.current().info;
   return `${activityId}:${attempt}`;
 }
 
-async function rejected(
-  { db }: WorkerDeps,
-  { taskId, kind }: JobInput,
-  failure: JobFailure,
-): Promise<Submitted> {
-  const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
-  await storeRejected(db, { taskId, kind }, thisAttempt(), report);
-  return { outcome: 'rejected', report };
-}
-
-/**
- * Returns an error that makes Temporal retry the activity after `afterMs`. If `afterMs` is null,
- * the retry policy decides the time.
- */
-export function trouble(type: string, message: string, afterMs: number | null): ApplicationFailure {
+function failureOf({ failure, why, afterMs }: PlacingStep & { do: 'retry' }): ApplicationFailure {
   return ApplicationFailure.create({
-    type,
-    message,
+    type: failure,
+    message: why,
     ...(afterMs === null ? {} : { nextRetryDelay: Math.max(1_000, afterMs) }),
   });
 }

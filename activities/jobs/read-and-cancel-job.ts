@@ -7,11 +7,11 @@ import type { SentJob } from '../../src/db/jobs/queries';
 import { findJob, sinceEndMs, wasSent } from '../../src/db/jobs/queries';
 import { storeReports } from '../../src/db/jobs/steps';
 import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
+import { settledAfterMs } from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { reportOf, UpstreamFault } from '../upstream/provider';
 import { findLostJob } from './find-lost-job';
-import { settledAfterMs } from './place-job';
 
 type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
 

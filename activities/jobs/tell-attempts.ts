@@ -5,10 +5,11 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { FaultKind } from '../../src/domain/create-answer';
 import type { JobInput, PlacementAttempt, PlacementTrouble } from '../../src/domain/job';
+import type { PlacingFailure } from '../../src/domain/placing';
 import { attemptSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import type { Channels } from '../upstream/channels';
-import { noChannelFailure, type Submitted, unknownFailure } from './place-job';
+import type { Attempted } from './place-job';
 
 // A worker that stops must not wait for Temporal.
 const toldWithinMs = 2_000;
@@ -29,17 +30,17 @@ export async function tellingAttempts(
   { client, channels: known }: Pick<WorkerDeps, 'client' | 'channels'>,
   input: JobInput,
   channels: readonly string[],
-  run: () => Promise<Submitted>,
-): Promise<Submitted> {
+  run: () => Promise<Attempted>,
+): Promise<Attempted> {
   const { attempt } = Context.current().info;
   const tell = (trouble: PlacementTrouble | null) =>
     tellAttempt(client, input.taskId, { kind: input.kind, attempt, trouble }).catch(
       () => undefined,
     );
   try {
-    const submitted = await run();
-    if (submitted === 'open' && attempt > 1) await tell(null);
-    return submitted;
+    const attempted = await run();
+    if (attempted.outcome === 'open' && attempt > 1) await tell(null);
+    return attempted;
   } catch (error) {
     const isTold = attempt <= allToldUntil || attempt % thenEvery === 0;
     if (isTold) await tell(troubleIn(error, known, channels));
@@ -58,9 +59,9 @@ const troubles: Readonly<Record<FaultKind, PlacementTrouble>> = {
 };
 
 function troubleIn(error: unknown, known: Channels, channels: readonly string[]): PlacementTrouble {
-  const type = error instanceof ApplicationFailure ? error.type : null;
-  if (type === unknownFailure) return 'no clear answer';
-  if (type !== noChannelFailure) return 'fault';
+  const type = error instanceof ApplicationFailure ? (error.type as PlacingFailure) : null;
+  if (type === 'SubmissionUnknown') return 'no clear answer';
+  if (type !== 'NoChannelAvailable') return 'fault';
   const kinds = channels.flatMap((id) => known.lastFault(id) ?? []);
   const last = kinds.at(-1);
   return last ? troubles[last] : 'unavailable';

@@ -6,6 +6,12 @@ import type { Plan } from './plan-types';
 
 export type JobKind = 'generation' | 'super_resolution';
 
+/**
+ * The state of a job here: planned → waiting → sending → open → reported → closed. `sending` is
+ * stored before the create is sent.
+ */
+export type JobState = 'planned' | 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
+
 /** The state of a job at its provider, with the same names for every protocol. */
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
 

@@ -20,7 +20,6 @@ import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
 import { queuesOf } from '../../workflows/messages';
 import type { Catalogue } from '../domain/catalogue';
-import type { Storage } from '../storage/storage';
 import { encryptionWith } from '../temporal/payload-codec';
 import {
   ensureAuditSchedule,
@@ -53,7 +52,7 @@ interface WorkerParts {
   readonly events: ActivityEvents;
   /** Called for each failed try to start the loops. Another try follows. */
   readonly onSetupFault: (error: unknown) => void;
-  readonly storage: Storage;
+  readonly storage: WorkerDeps['storage'];
 }
 
 export interface RunningWorker {

@@ -8,6 +8,7 @@ import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { whileAdvancing } from '../../activities/heartbeat';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
+import { activitySettings } from '../support/activity-settings';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
@@ -54,6 +55,7 @@ async function watchDuring(
   const deps = {
     db: database.db,
     client: {} as Client,
+    settings: activitySettings,
     events: new Proxy({} as ActivityEvents, { get: () => () => undefined }),
     channels: {
       find: () => ({ channel, provider }),

@@ -11,7 +11,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { createSubmitActivities } from '../../activities/jobs/submit-job';
+import { createRunJob } from '../../activities/jobs/run-job';
 import { createChannels } from '../../activities/upstream/channels';
 import { findJob } from '../../src/db/jobs/queries';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
@@ -198,7 +198,7 @@ async function attemptOf(deps: WorkerDeps, input: JobInput, number: number): Pro
   const logger = new DefaultLogger('ERROR');
   const worker = new MockActivityEnvironment({ attempt: number }, { logger });
   try {
-    return await worker.run(createSubmitActivities(deps).runJob, input);
+    return await worker.run(createRunJob(deps).runJob, input);
   } catch (error) {
     if (!(error instanceof CompleteAsyncError)) throw error;
     const { channel, upstreamId } = (await findJob(deps.db, input)) ?? {};

@@ -1,7 +1,7 @@
 // Reads of the table `jobs`. The other files of this folder contain its writes.
 
 import type { Knex } from 'knex';
-import type { JobInput, JobKind, JobName, JobReport, JobStatus } from '../../domain/job';
+import type { JobInput, JobKind, JobName, JobReport, JobState, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
 import { prepare } from '../prepared-statement';
 import type { JobNews } from './steps';
@@ -9,7 +9,7 @@ import type { JobNews } from './steps';
 export interface Job {
   readonly taskId: string;
   readonly kind: JobKind;
-  readonly state: 'planned' | 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
+  readonly state: JobState;
   /** Null until a channel is chosen for the job. */
   readonly channel: string | null;
   readonly upstreamModel: string | null;

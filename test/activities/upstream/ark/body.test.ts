@@ -1,5 +1,5 @@
 // These tests check the request bodies for the generator and the enhancer, field by field. How they
-// are sent, and what happens if a reply is lost, is in submit-job.test.ts.
+// are sent, and what happens if a reply is lost, is in place-job.test.ts.
 
 import { generationBody } from '../../../../activities/upstream/ark/client';
 import { enhancementBody } from '../../../../activities/upstream/mediakit/client';

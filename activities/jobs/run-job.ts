@@ -1,0 +1,36 @@
+// Runs the job of a task: places it at one of its channels, and waits for its end.
+
+import { CompleteAsyncError } from '@temporalio/activity';
+import { closeGeneration } from '../../src/db/jobs/steps';
+import { findRequest } from '../../src/db/tasks';
+import type { JobInput, PlacedJob } from '../../src/domain/job';
+import type { WorkerDeps } from '../deps';
+import { whileBeating } from '../heartbeat';
+import { findBaseVideo } from './base-video';
+import { channelsOf } from './candidates';
+import { createInlineLimit, withInputAddresses } from './input-addresses';
+import { placeJob } from './place-job';
+import { tellingAttempts } from './tell-attempts';
+
+export function createRunJob(deps: WorkerDeps) {
+  const inlineLimit = createInlineLimit();
+  return {
+    /**
+     * Places the job. After a channel has accepted the job, the activity stays open. The watcher
+     * completes the activity when the job ends (notify-tasks.ts).
+     */
+    async runJob(input: JobInput): Promise<PlacedJob> {
+      const run = async () => {
+        if (input.kind === 'super_resolution') await closeGeneration(deps.db, input.taskId);
+        const videoUrl = await findBaseVideo(deps, input);
+        const request = await findRequest(deps.db, input.taskId);
+        const requested = { ...input, videoUrl, request };
+        return withInputAddresses(deps, inlineLimit, requested, (sent) => placeJob(deps, sent));
+      };
+      const channels = channelsOf(input);
+      const attempted = await whileBeating(() => tellingAttempts(deps, input, channels, run));
+      if (attempted.outcome === 'open') throw new CompleteAsyncError();
+      return attempted;
+    },
+  };
+}
