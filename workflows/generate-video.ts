@@ -1,27 +1,35 @@
 // The workflow of one task: admit, generate, enhance, store, settle, announce. The state of the
-// workflow is in task-state.ts, and the endings are in endings.ts. Only activities use the
+// workflow is in task-state.ts, and the endings are in src/domain/ending.ts. Only activities use the
 // database, the providers and the storage. Calculations are pure functions, most of them in
 // src/domain.
 
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
   condition,
   isCancellation,
+  ParentClosePolicy,
   proxyActivities,
   proxyLocalActivities,
   sleep,
+  startChild,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, createFileActivities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
+import {
+  cancelled,
+  type Ending,
+  expired,
+  failedUpstream,
+  finalObject,
+  notStored,
+} from '../src/domain/ending';
 import type { JobKind, JobReport } from '../src/domain/job';
 import { isFinal } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
-import { announce } from './children';
-import type { Ending } from './endings';
-import { cancelled, expired, failedUpstream, finalObject, notStored } from './endings';
-import { queuesOf } from './messages';
+import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
 import {
   cancelPolicy,
   jobPolicy,
@@ -45,18 +53,11 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
-    if (!(await admit(task))) return leave(task);
-
-    const ending = await untilDeadline(task, working, async () => {
-      const video = await untilJobEnds(task, 'generation');
-      const isEnhanced = task.plan.enhancement && !isFailure(video);
-      return isEnhanced ? untilJobEnds(task, 'super_resolution') : video;
-    });
-
-    const final = await settle(task, ending.succeeded ? await store(task) : ending);
-    await Promise.all([announce(task), abandonJobs(task, final)]);
+    if (await admit(task)) await work(task, working);
+    // A task that was not admitted has ended, perhaps before its workflow began.
+    await Promise.all([announce(task), abandonJobs(task)]);
     await condition(allHandlersFinished);
-    return final;
+    return task.object();
   });
 }
 
@@ -73,11 +74,14 @@ async function admit(task: TaskState): Promise<boolean> {
   return !isFinal(task.object().status);
 }
 
-/** Ends a workflow whose task has ended without being opened, perhaps before the workflow began. */
-async function leave(task: TaskState): Promise<TaskObject> {
-  await announce(task);
-  await condition(allHandlersFinished);
-  return task.object();
+/** Makes the video, and ends the task. */
+async function work(task: TaskState, working: CancellationScope): Promise<void> {
+  const ending = await untilDeadline(task, working, async () => {
+    const video = await untilJobEnds(task, 'generation');
+    const isEnhanced = task.plan.enhancement && !isFailure(video);
+    return isEnhanced ? untilJobEnds(task, 'super_resolution') : video;
+  });
+  await finish(task, ending);
 }
 
 /**
@@ -121,16 +125,20 @@ async function untilDeadline(
 async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> {
   for (;;) {
     task.submitting(kind);
-    const { runJob } = proxyActivities<Activities>(jobPolicy(task.remainingMs()));
+    // Longer than the remaining time, so that the deadline timer ends the activity first.
+    const startToCloseTimeout = task.remainingMs() + 60_000;
+    const { runJob } = proxyActivities<Activities>({ ...jobPolicy, startToCloseTimeout });
     const job = await runJob(task.jobInput(kind));
     if (job.outcome === 'rejected') return job.report;
-    if (job.outcome === 'ended') {
-      task.take(job.report);
-      return job.report;
-    }
+    if (job.outcome === 'ended') return ended(task, job.report);
     task.waiting();
     await condition(() => task.jobs.takeTurn(kind));
   }
+}
+
+function ended(task: TaskState, report: JobReport): JobReport {
+  task.take(report);
+  return report;
 }
 
 /**
@@ -139,14 +147,14 @@ async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> 
  */
 async function lastCheck(task: TaskState): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-  if (!task.jobs.mayBeOpen(kind)) return expired(task);
+  if (!task.jobs.mayBeOpen(kind)) return expired(task.plan);
   try {
     const report = await readJob({ taskId: task.id, kind });
-    if (report?.status !== 'succeeded') return expired(task);
-    task.take(report);
+    if (report?.status !== 'succeeded') return expired(task.plan);
+    ended(task, report);
     return { succeeded: true };
   } catch {
-    return expired(task); // Three reads failed, or no read was answered within 20 s.
+    return expired(task.plan); // Three reads failed, or no read was answered within 20 s.
   }
 }
 
@@ -157,28 +165,43 @@ async function lastCheck(task: TaskState): Promise<Ending> {
 async function store(task: TaskState): Promise<Ending> {
   const taskQueue = queuesOf(workflowInfo().taskQueue).files;
   const { storeResults } = proxyActivities<FileActivities>({ ...storePolicy, taskQueue });
-  const stored = await storeResults(task.storing(task.resultSources()));
+  const stored = await storeResults(task.storing());
   if (!stored.stored) return notStored();
   task.stored = stored;
   return { succeeded: true };
 }
 
 /**
- * Stores the final object and settles the money, in one transaction. If the row already has a final
- * object, nothing changes and that object is returned.
+ * Stores the results. Then stores the final object and settles the money, in one transaction. If
+ * the row already has a final object, nothing changes and that object is kept.
  */
-async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
-  const heldMicros = task.plan.hold.amountMicros;
-  const { id: taskId, createdAtMs } = task;
-  const closed = await closeTask({
-    taskId,
-    ...finalObject(task, ending),
-    heldMicros,
-    createdAtMs,
-  });
+async function finish(task: TaskState, ending: Ending): Promise<void> {
+  const { id: taskId, plan, identity, createdAtMs } = task;
+  const heldMicros = plan.hold.amountMicros;
+  const stored = ending.succeeded ? await store(task) : ending;
+  const final = finalObject(identity, task.work(), stored, task.nowSeconds());
+  const closed = await closeTask({ taskId, ...final, heldMicros, createdAtMs });
   task.hasCallback = closed.hasCallback;
   task.closed(closed.object);
-  return closed.object;
+}
+
+/**
+ * Starts the workflow that delivers the callback, if the task has one. The delivery may take days,
+ * so the task does not wait for it.
+ */
+async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
+  if (!hasCallback) return;
+  try {
+    await startChild(workflowNames.deliverCallback, {
+      workflowId: callbackWorkflowId(taskId),
+      args: [{ taskId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: 'callback',
+    });
+  } catch (error) {
+    // Untested: the reconciler has just started the same workflow. The reconciler itself is tested.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }
 
 /**
@@ -186,8 +209,8 @@ async function settle(task: TaskState, ending: Ending): Promise<TaskObject> {
  * has the refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
  * (activities/reconcile/left-jobs.ts).
  */
-async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
-  if (final.status === 'succeeded') return;
+async function abandonJobs(task: TaskState): Promise<void> {
+  if (task.object().status === 'succeeded') return;
   const kind = task.jobs.unfinished();
   if (!kind) return;
   await cancelJob(task.jobInput(kind)).catch(() => undefined);

@@ -27,16 +27,11 @@ export const transactionPolicy: LocalActivityOptions = {
  * deadline. A cancellation does not wait for an attempt in progress, because cancelJob asks the
  * provider about a create that may have arrived.
  */
-export function jobPolicy(remainingMs: number): ActivityOptions {
-  return {
-    summary: 'places the job with a channel, once, and waits for its end',
-    // Longer than the remaining time, so that the deadline timer of the task ends the activity
-    // first.
-    startToCloseTimeout: remainingMs + 60_000,
-    cancellationType: ActivityCancellationType.TRY_CANCEL,
-    retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
-  };
-}
+export const jobPolicy: ActivityOptions = {
+  summary: 'places the job with a channel, once, and waits for its end',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '1 s', backoffCoefficient: 2, maximumInterval: '30 s' },
+};
 
 /**
  * For the last read of a job at the deadline: three attempts within 20 s, then the task expires.

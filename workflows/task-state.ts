@@ -14,15 +14,15 @@ import {
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/contract/error';
 import type { TaskObject } from '../src/contract/task';
+import { resultSources, type Work } from '../src/domain/ending';
 import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
 import { billing } from '../src/domain/pricing';
-import type { KeptResults, ResultSource, StoreResults } from '../src/domain/results';
+import type { KeptResults, StoreResults } from '../src/domain/results';
 import type { TaskFacts, TaskIdentity } from '../src/domain/task';
-import { createdTask, liveObject, stageOf } from '../src/domain/task';
+import { createdTask, factsAfter, liveObject, stageOf } from '../src/domain/task';
 import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
 import { detailsOf, messageFor } from './details';
-import { type FinishedVideo, finishedVideo, resultSources } from './finished-video';
 import type { Accepted, ToldTask } from './messages';
 import {
   acceptUpdate,
@@ -139,7 +139,7 @@ export class TaskState {
     const located = this.jobs.locate(report);
     if (located) this.unwritten = attributes.attributesWhenLocated(located);
     const before = stageOf(this.facts);
-    this.facts = this.factsAfter(report);
+    this.facts = factsAfter(this.facts, report, this.plan.enhancement !== null);
     const isWell = report.status === 'running' || report.status === 'succeeded';
     const stepped = isWell && !this.final && stageOf(this.facts) !== before;
     // After the last report, the end of the task soon sets new attributes. So the step of the last
@@ -152,23 +152,22 @@ export class TaskState {
    * The input of storeResults, which first stores the rows of the results. No search attribute
    * shows the stage `storing`, because it would be one more event in each history.
    */
-  storing(sources: readonly ResultSource[]): StoreResults {
+  storing(): StoreResults {
     this.isStoring = true;
     this.describe();
     const leftSeconds = Math.ceil(this.remainingMs() / 1_000);
     const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
-    return { taskId: this.id, sources, triedForSeconds };
+    return { taskId: this.id, sources: resultSources(this.work()), triedForSeconds };
   }
 
-  resultSources(): readonly ResultSource[] {
-    const { generation, enhancement } = this.results();
-    return resultSources(this.plan, generation, enhancement);
-  }
-
-  finishedVideo(): FinishedVideo {
-    const { enhancement } = this.results();
-    const generation = this.jobs.finalReport('generation');
-    return finishedVideo(this.plan, generation, enhancement, this.stored);
+  /** What was made for the task so far. */
+  work(): Work {
+    return {
+      plan: this.plan,
+      generation: this.jobs.finalReport('generation'),
+      enhanced: this.jobs.finalReport('super_resolution')?.result,
+      stored: this.stored,
+    };
   }
 
   closed(object: TaskObject): void {
@@ -202,24 +201,6 @@ export class TaskState {
     const { refusal } = this;
     if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
     return { task: createdTask(this.object()) };
-  }
-
-  private results() {
-    return {
-      generation: this.jobs.finalReport('generation')?.result,
-      enhancement: this.jobs.finalReport('super_resolution')?.result,
-    };
-  }
-
-  /** The watcher has stored the report and, after a generation, has planned the enhancement. */
-  private factsAfter({ kind, status }: JobReport): TaskFacts {
-    const isEnhancing =
-      kind === 'super_resolution' || (status === 'succeeded' && this.plan.enhancement !== null);
-    return {
-      ...this.facts,
-      hasBegun: this.facts.hasBegun || status !== 'queued',
-      isEnhancing: this.facts.isEnhancing || isEnhancing,
-    };
   }
 
   /** True if this report completes the video of the task. */

@@ -12,6 +12,7 @@ import type {
   VideoResult,
 } from '../contract/task';
 import type { GoneReason, Stage, TaskStatus } from '../contract/vocabulary';
+import type { JobReport } from './job';
 import type { ResultRole } from './results';
 
 /** The fields that never change during the life of a task. */
@@ -106,6 +107,20 @@ export function united(one: TaskFacts, other: TaskFacts): TaskFacts {
     hasBegun: one.hasBegun || other.hasBegun,
     isEnhancing: one.isEnhancing || other.isEnhancing,
     isStoring: one.isStoring || other.isStoring,
+  };
+}
+
+/** The facts after a report on a job. After a generation its watcher plans the enhancement. */
+export function factsAfter(
+  facts: TaskFacts,
+  { kind, status }: Pick<JobReport, 'kind' | 'status'>,
+  isEnhanced: boolean,
+): TaskFacts {
+  const plansNext = status === 'succeeded' && isEnhanced;
+  return {
+    ...facts,
+    hasBegun: facts.hasBegun || status !== 'queued',
+    isEnhancing: facts.isEnhancing || kind === 'super_resolution' || plansNext,
   };
 }
 

@@ -4,11 +4,12 @@
 import { parseRequest } from '../../src/contract/parse-request';
 import { resolutions } from '../../src/contract/vocabulary';
 import type { Catalogue, Meter } from '../../src/domain/catalogue';
+import { finishedVideo } from '../../src/domain/ending';
 import type { JobReport } from '../../src/domain/job';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
 import { settlementFor, total } from '../../src/domain/pricing';
-import { finishedVideo } from '../../workflows/finished-video';
+
 import { randomFrom } from '../support/books';
 import { theCatalogue } from '../support/catalogue';
 import { between, pick } from '../support/drawn-plans';
@@ -54,7 +55,8 @@ function tokensOf(plan: Plan, facts: Facts): number | null {
       completionTokens: facts.tokens ?? null,
     },
   };
-  return finishedVideo(plan, report, undefined, undefined).completionTokens;
+  return finishedVideo({ plan, generation: report, enhanced: undefined, stored: undefined })
+    .completionTokens;
 }
 
 function planOf(meters: readonly (Meter | undefined)[], body: Record<string, unknown> = {}): Plan {

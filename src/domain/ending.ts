@@ -1,0 +1,162 @@
+// How a task ends, and its final object. The reports of the generator and the enhancer become the
+// video that callers see, with our links. The length comes from the enhancer, or from the generator
+// if the enhancer reported no length. Ratio, seed and tokens come from the generator.
+
+import type { TaskError, TaskObject } from '../contract/task';
+import type { JobReport } from './job';
+import { meteredTokens } from './meter';
+import { nearestRatio, outputSize } from './output-size';
+import type { BillingLine, Plan } from './plan-types';
+import { billing, settlementFor } from './pricing';
+import type { KeptResults, ResultSource } from './results';
+import {
+  cancelledMessage,
+  expiredMessage,
+  type NewVideo,
+  type TaskIdentity,
+  taskObject,
+} from './task';
+
+export type Ending =
+  | { readonly succeeded: true }
+  | { readonly succeeded: false; readonly error: TaskError };
+
+/** What was made for a task: the final reports of its jobs, and our links to the results. */
+export interface Work {
+  readonly plan: Plan;
+  readonly generation: JobReport | undefined;
+  readonly enhanced: JobReport['result'] | undefined;
+  /** Undefined until all results are stored. */
+  readonly stored: KeptResults | undefined;
+}
+
+export function expired(plan: Plan): Ending {
+  return failed({ code: 'task_error', message: expiredMessage(plan.expiresAfterSeconds) });
+}
+
+export function cancelled(): Ending {
+  return failed({ code: 'task_error', message: cancelledMessage });
+}
+
+/** The generator made the video, but no copy of it could be stored in time. */
+export function notStored(): Ending {
+  return failed({ code: 'task_error', message: 'The video could not be stored in time.' });
+}
+
+export function failedUpstream(report: JobReport): Ending {
+  const message = report.failure?.sentence ?? 'The generator could not finish this video.';
+  return failed({ code: report.failure?.ours ? 'task_error' : 'provider_error', message });
+}
+
+/** The final object of a task, and what is charged for it. */
+export function finalObject(
+  task: TaskIdentity,
+  work: Work,
+  ending: Ending,
+  finishedAt: number,
+): { object: TaskObject; charge: readonly BillingLine[] } {
+  const { plan } = work;
+  if (!ending.succeeded) {
+    const { error } = ending;
+    const returned = billing(plan, { lines: [], final: true });
+    const object = taskObject(task, { status: 'failed', finishedAt, error, billing: returned });
+    return { object, charge: [] };
+  }
+  return succeeded(task, plan, finishedVideo(work), finishedAt);
+}
+
+export interface FinishedVideo {
+  readonly shown: NewVideo;
+  readonly durationSeconds: number | null;
+  readonly outputMilliseconds: number | null;
+  readonly completionTokens: number | null;
+  readonly seed: number | null;
+}
+
+/** The providers' links to the results. Callers never see these links. */
+export function resultSources({
+  plan: { returnsLastFrame },
+  generation,
+  enhanced,
+}: Work): readonly ResultSource[] {
+  const base = generation?.result;
+  const last = enhanced ?? base;
+  const { videoUrl, expiresAt } = last ?? {};
+  const frame = returnsLastFrame ? base?.lastFrameUrl : null;
+  return [
+    ...(videoUrl ? [{ role: 'video' as const, url: videoUrl, expiresAt: expiresAt ?? null }] : []),
+    ...(frame
+      ? [{ role: 'last_frame' as const, url: frame, expiresAt: base?.expiresAt ?? null }]
+      : []),
+  ];
+}
+
+export function finishedVideo({ plan, generation, enhanced, stored }: Work): FinishedVideo {
+  const base = generation?.result;
+  const last = enhanced ?? base;
+  const seconds = lengthOf(last) ?? lengthOf(base);
+  const completionTokens = tokensOf(plan, generation);
+  const size = stored?.size ?? outputSize(plan);
+  const ratio = base?.ratio ?? (size ? nearestRatio(size) : null);
+  const { video = '', last_frame: lastFrame } = stored?.links ?? {};
+  return {
+    shown: {
+      url: video,
+      ...(lastFrame ? { last_frame_url: lastFrame } : {}),
+      ...(last?.resolution ? { resolution: last.resolution } : {}),
+      ...(ratio ? { ratio } : {}),
+      ...(size ? { width: size.width, height: size.height } : {}),
+      ...(stored ? { expires_at: stored.expiresAt } : {}),
+    },
+    durationSeconds: seconds,
+    outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
+    completionTokens,
+    seed: base?.seed ?? null,
+  };
+}
+
+/** The tokens by the meter of the channel that made the video; null if they were not reported. */
+function tokensOf({ channels }: Plan, generation: JobReport | undefined): number | null {
+  const result = generation?.result;
+  const meter = channels.find(({ channel }) => channel === generation?.channel)?.meter;
+  if (!meter) return result?.completionTokens ?? null;
+  return meteredTokens(meter, {
+    outSeconds: lengthOf(result),
+    inSeconds: result?.inputSeconds ?? null,
+  });
+}
+
+// This limit is far longer than any generated video. A reported length that is zero, negative or
+// above this limit counts as not reported.
+const longestSeconds = 3_600;
+
+function lengthOf(result: JobReport['result'] | undefined): number | null {
+  const seconds = result?.durationSeconds ?? null;
+  return seconds !== null && seconds > 0 && seconds <= longestSeconds ? seconds : null;
+}
+
+function succeeded(
+  task: TaskIdentity,
+  plan: Plan,
+  video: FinishedVideo,
+  finishedAt: number,
+): { object: TaskObject; charge: readonly BillingLine[] } {
+  const { shown, durationSeconds, seed, completionTokens } = video;
+  const charge = settlementFor(plan, video);
+  const tokens = completionTokens ?? plan.hold.tokens;
+  const usageMissing = completionTokens === null;
+  const object = taskObject(task, {
+    status: 'succeeded',
+    finishedAt,
+    video: shown,
+    durationSeconds,
+    seed,
+    usage: { completion_tokens: tokens, total_tokens: tokens },
+    billing: billing(plan, { lines: charge, final: true, usageMissing }),
+  });
+  return { object, charge };
+}
+
+function failed(error: TaskError): Ending {
+  return { succeeded: false, error };
+}
