@@ -1,5 +1,5 @@
-// Runs the studio as a process. The studio shares no code with the service, so the studio gets
-// single values instead of the config.
+// Runs the studio as a process. The studio is a separate program, so it gets single values instead
+// of the config.
 
 import { join } from 'node:path';
 import { createStudio } from '../../studio/server';

@@ -5,7 +5,7 @@
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-interface UrlRules {
+export interface UrlRules {
   readonly schemes: readonly ('https' | 'http')[];
   /** Exact `host:port` pairs that are exempt from the scheme and address rules. */
   readonly allowHosts: readonly string[];

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { GuardedFailure, type GuardedRequest, sendGuarded } from './guarded-request';
 
 export interface DownloadOptions
-  extends Pick<GuardedRequest, 'allowHosts' | 'signal' | 'resolve' | 'ca'> {
+  extends Pick<GuardedRequest, 'allowHosts' | 'schemes' | 'signal' | 'resolve' | 'ca'> {
   /** Headers for the given address only. They are not sent after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Tests set shorter times. */

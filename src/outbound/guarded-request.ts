@@ -8,13 +8,15 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIPv6, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { checkUrl, isAllowed, isPublicAddress } from '../domain/address';
+import { checkUrl, isAllowed, isPublicAddress, type UrlRules } from '../domain/address';
 import { type ResolveName, resolvePublicName } from './resolve-public-host';
 
 export interface GuardedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly allowHosts: readonly string[];
+  /** The default is HTTPS only. An allowed host may be called by HTTP in any case. */
+  readonly schemes?: UrlRules['schemes'];
   readonly connectTimeoutMs: number;
   /** The longest time for the connection, the request and the head of the answer together. */
   readonly timeoutMs: number;
@@ -77,7 +79,7 @@ const notAllowed = () => new GuardedFailure('address_not_allowed', 'The address 
 export async function sendGuarded(request: GuardedRequest, what: What): Promise<GuardedAnswer> {
   const { allowHosts } = request;
   const checked = checkUrl(request.url, {
-    schemes: ['https'],
+    schemes: request.schemes ?? ['https'],
     allowHosts,
     charsMax: what.urlCharsMax,
   });

@@ -13,12 +13,12 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { openDownload, type Download as Reply } from '../../src/outbound/download';
+import { GuardedFailure } from '../../src/outbound/guarded-request';
 import type { GenerationRequest } from '../jobs/job';
-import { AddressRefused, guardedCall } from './address-guard';
 
 type MediaKind = 'image' | 'video' | 'audio';
 
@@ -62,9 +62,8 @@ const BYTES_MAX: Record<MediaKind, number> = {
   audio: 15_000_000,
 };
 
-/** The time limit of each request of a download, so that a slow server cannot block a rendering. */
+/** The time limit of a download, so that a slow server cannot block a rendering. */
 const FETCH_MS = 60_000;
-const REDIRECTS_MAX = 3;
 const EIGHT_DAYS_MS = 8 * 86_400_000;
 
 export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
@@ -111,8 +110,7 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
       await download({ url, kind, label, path, bytesMax, allowHosts });
     } catch (error) {
       if (error instanceof MediaFault) throw error;
-      const why = error instanceof AddressRefused ? 'address not allowed' : reason(error);
-      throw new MediaFault(`${label} could not be fetched: ${why}.`);
+      throw new MediaFault(`${label} could not be fetched: ${reason(error)}`);
     }
     return { path, isFromStudio: false };
   }
@@ -120,37 +118,22 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
   return { keepInline, fetch };
 }
 
-async function download(request: Download): Promise<void> {
-  const { kind, label, path, bytesMax } = request;
-  const reply = await followRedirects(request);
+async function download({ url, kind, label, path, bytesMax, allowHosts }: Download): Promise<void> {
+  const reply = await openDownload(url, {
+    allowHosts,
+    schemes: ['https', 'http'],
+    signal: AbortSignal.timeout(FETCH_MS),
+  });
   try {
     checkReply(reply, kind, label);
-    await pipeline(reply, limit(bytesMax, label), createWriteStream(path));
+    await pipeline(reply.body, limit(bytesMax, label), createWriteStream(path));
   } finally {
-    reply.destroy();
+    reply.body.destroy();
   }
 }
 
-/**
- * Follows redirects. Each URL is checked like the first one, because a redirect may lead to an
- * internal host.
- */
-async function followRedirects({ url, label, allowHosts }: Download): Promise<IncomingMessage> {
-  let target = url;
-  for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-    const reply = await guardedCall({ url: target, allowHosts, timeoutMs: FETCH_MS });
-    const { statusCode = 0, headers } = reply;
-    const isMoved = statusCode >= 300 && statusCode < 400;
-    if (!isMoved || !headers.location || !URL.canParse(headers.location, target)) return reply;
-    reply.destroy();
-    target = new URL(headers.location, target).href;
-  }
-  throw new MediaFault(`${label} redirects too often.`);
-}
-
-function checkReply(reply: IncomingMessage, kind: MediaKind, label: string): void {
-  const status = reply.statusCode ?? 0;
-  const type = reply.headers['content-type'] ?? '';
+function checkReply({ status, headers }: Reply, kind: MediaKind, label: string): void {
+  const type = headers['content-type'] ?? '';
   if (status !== 200) {
     throw new MediaFault(`${label} could not be fetched: HTTP ${status}.`);
   }
@@ -181,10 +164,10 @@ function shorten(url: string): string {
 }
 
 function reason(error: unknown): string {
+  if (error instanceof GuardedFailure) return error.message;
   const { name, code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') throw error;
-  if (name === 'TimeoutError' || name === 'AbortError') return 'it took too long';
-  return code ?? 'the connection failed';
+  return name === 'TimeoutError' ? 'It took too long.' : `The connection failed (${code}).`;
 }
 
 function deleteOldFiles(folder: string): void {

@@ -106,9 +106,12 @@ const groups: Readonly<Record<string, Group>> = {
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },
   telemetry: { is: ['src/telemetry'], may: [], types: ['src/domain'] },
-  // The studio is a separate program in layers. The studio shares no code with the service.
+  // The studio is a separate program in layers. It shares only the guard of requests to callers' addresses.
   'studio jobs': { is: ['studio/jobs'], may: studioBase },
-  'studio media': { is: ['studio/media'], may: [...studioBase, 'studio/jobs'] },
+  'studio media': {
+    is: ['studio/media'],
+    may: [...studioBase, 'studio/jobs', 'src/outbound'],
+  },
   'studio rendering': {
     is: ['studio/rendering'],
     may: [...studioBase, 'studio/jobs', 'studio/media'],
