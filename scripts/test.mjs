@@ -1,7 +1,7 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages. `--fast` leaves out tests that
 // need servers. `--long`, `--clients`, `--deploy`, `--cluster` and `--containers` run other tests
-// instead.
+// instead. `--containers` needs a container engine; with `--local-engine` it installs one.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { buildIfStale } from './lib/build.mjs';
 import { coverageOptions, reportCoverage } from './lib/coverage.mjs';
 import { installIfNeeded } from './lib/install.mjs';
+import { startLocalEngine, whyNoLocalEngine } from './lib/local-engine.mjs';
 import { step } from './lib/progress.mjs';
 import { fail, root, run, ToolFailure, tool } from './lib/run.mjs';
 
@@ -22,6 +23,7 @@ const { values: asked } = parseArgs({
     deploy: { type: 'boolean' },
     cluster: { type: 'boolean' },
     containers: { type: 'boolean' },
+    'local-engine': { type: 'boolean' },
   },
 });
 
@@ -54,19 +56,26 @@ async function runCluster() {
   await runJest(['cluster']);
 }
 
-/** Needs a container engine that answers, and compose. */
+/** Needs a container engine that answers, and compose; with `--local-engine` it starts one. */
 async function runContainers() {
-  const engine = ['version', '--format', '{{.Server.Version}}'];
-  const answers = await Promise.all([run('docker', engine), run('docker', ['compose', 'version'])])
-    .then(() => true)
-    .catch(() => false);
-  if (!answers) {
-    process.stdout.write(
-      'Nothing was run: no container engine answers, so start Docker Engine 26 with Compose 2.24 or later.\n',
-    );
+  if (await engineAnswers()) return runJest(['containers']);
+  const why = asked['local-engine']
+    ? await whyNoLocalEngine()
+    : 'no container engine answers, so start Docker Engine 26 with Compose 2.24 or later, or add -- --local-engine.';
+  if (why) {
+    process.stdout.write(`Nothing was run: ${why}\n`);
     return;
   }
-  await runJest(['containers']);
+  const engine = await startLocalEngine();
+  await runJest(['containers']).finally(() => engine.stop());
+}
+
+function engineAnswers() {
+  const engine = ['version', '--format', '{{.Server.Version}}'];
+  return Promise.all([run('docker', engine), run('docker', ['compose', 'version'])]).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Runs the checks in parallel, because each uses only half of a core. Prints all errors. */
@@ -128,7 +137,7 @@ async function runJest(projects, { covered = false } = {}) {
  */
 function workers() {
   // The cluster and its service already have about twenty processes, so one worker is enough.
-  if (asked.cluster) return 1;
+  if (asked.cluster || asked.containers) return 1;
   const cores = availableParallelism();
   return asked.fast ? cores : Math.min(4, cores + 1);
 }

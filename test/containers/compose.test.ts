@@ -1,20 +1,20 @@
-// Runs docker-compose.yml on a container engine, by the blocks of docs/operations.md. The ports of
+// Runs docker-compose.yml on a container engine, by the blocks of README and docs/operations.md. The ports of
 // the page must be free. The base images must be there, or the engine must be able to pull them.
 //
 // A step finds its block by words in it, so these words must stay in the page:
-//   "Try compose with the studio"   docker compose --profile demo up -d
+//   README, "Two commands"          # the playground is at
 //   "Run it for real"               COMPOSE_FILE=…; curl -s https://video.example.com/readyz;
 //                                   the three lines that apply a setting; sh -c 'kill -HUP 1'
 //   "Deploys"                       docker compose build migrate   # the image; worker-next
-//   "Backup and restore"            pg_restore -U video
+//   "Backup and restore"            dropdb -U video --force temporal; up -d --wait postgres
 
-import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { path as ffmpeg } from '@ffmpeg-installer/ffmpeg';
 import { until } from '../support/until';
 import { callerWith, untilReady } from './caller';
-import { blockWith, type Copy, copyOfProject } from './page';
+import { blockWith, type Copy, copyOfProject, inlineWith } from './page';
+import { metadataHost, reaches } from './probes';
 
 const minutes = 60_000;
 const applySettings =
@@ -25,7 +25,7 @@ let caller: ReturnType<typeof callerWith>;
 beforeAll(async () => {
   copy = copyOfProject();
   const started = Date.now();
-  const said = await copy.sh(blockWith('docker compose --profile demo up -d'), 15 * minutes);
+  const said = await copy.sh(blockWith('# the playground is at'), 15 * minutes);
   const [, account = ''] = /^accountId +(\S+)/m.exec(said) ?? [];
   const [, key = ''] = /^apiKey +(\S+)/m.exec(said) ?? [];
   caller = callerWith(key);
@@ -35,7 +35,9 @@ beforeAll(async () => {
 }, 20 * minutes);
 afterAll(async () => {
   await copy?.sh('docker rm -f video-containers-receiver; true');
-  await copy?.sh('docker compose --profile demo --profile next down -v --timeout 5');
+  await copy?.sh(
+    'docker compose --profile demo --profile next --profile monitoring down -v --timeout 5',
+  );
   rmSync(copy.folder, { recursive: true, force: true });
 }, 5 * minutes);
 
@@ -81,22 +83,24 @@ test('processes of ours are no root, write only to volumes, and neither proxy no
   for (const name of ['api', 'api-2', 'worker', 'studio']) {
     expect((await copy.sh(`docker compose exec -T ${name} sh -c '${tried}'`)).trim()).toBe('1000');
   }
-  const probe = (host: string, port: number) =>
-    `node -e "require('net').connect(${port},'${host}').on('connect',()=>{console.log('open');process.exit()}).on('error',()=>0)"`;
+  for (const [host, port] of [
+    ['postgres', 5432],
+    ['temporal', 7233],
+    ['metrics', 9464],
+  ] as const) {
+    expect([host, await reaches(copy, 'api', host, port)]).toEqual([host, true]);
+  }
+  expect(await reaches(copy, 'proxy', 'api', 8080)).toBe(true);
   for (const [host, port] of [
     ['postgres', 5432],
     ['temporal', 7233],
     ['api', 9464],
+    ['api-2', 9464],
     ['worker', 9464],
   ] as const) {
-    const from = (name: string) => copy.sh(`docker compose exec -T ${name} ${probe(host, port)}`);
-    const served = host === 'postgres' || host === 'temporal' ? 'open\n' : '';
-    expect([host, await from('api'), await from('studio')]).toEqual([host, served, '']);
-    const proxy = `docker compose exec -T proxy bash -c ': < /dev/tcp/${host}/${port}' 2>&1`;
-    expect([host, await copy.sh(`${proxy} && echo open; true`)]).toEqual([
-      host,
-      expect.not.stringContaining('open'),
-    ]);
+    for (const name of ['studio', 'proxy']) {
+      expect([name, host, await reaches(copy, name, host, port)]).toEqual([name, host, false]);
+    }
   }
 });
 
@@ -121,8 +125,49 @@ test('no process of ours can gain rights, has a secret of another, or is publish
   expect(ports.match(/[\d.:[\]]+(?=:\d+->)/g)?.filter((host) => host !== '127.0.0.1')).toEqual([]);
 });
 
+test('the image adds less than 350 MB to its base, and has neither compiler, ffmpeg nor a cache of packages', async () => {
+  const base = /^FROM (node:\S+)/m.exec(readFileSync(join(copy.folder, 'Dockerfile'), 'utf8'))?.[1];
+  const sizeOf = async (image = '') =>
+    Number(await copy.sh(`docker image inspect -f '{{.Size}}' ${image}`)) / 1e6;
+  const [below, service, studio] = await Promise.all(
+    [base, 'video-generation-service:local', 'video-generation-studio:local'].map(sizeOf),
+  );
+  const added = [service, studio].map((size = 0) => Math.round(size - (below ?? 0)));
+  note(`MB over the base: service ${added[0]}, studio ${added[1]}`);
+  expect(added[0]).toBeLessThan(350);
+  const tools =
+    'command -v gcc cc make ffmpeg; ls -A /root/.npm /home/node/.npm /var/cache/apt/archives/*.deb; true';
+  expect(await copy.sh(`docker compose exec -T api sh -c '(${tools}) 2> /dev/null'`)).toBe('');
+  for (const name of ['api', 'worker', 'studio']) {
+    const id = (await copy.sh(`docker compose ps -q ${name} | head -n 1`)).trim();
+    const started = await copy.sh(`docker inspect -f '{{.State.StartedAt}}' ${id}`);
+    const [ready = ''] = (await copy.sh(`docker logs -t ${id} 2>&1 | grep '"ready"'`)).split(' ');
+    note(`${name} ready after ${(Date.parse(ready) - Date.parse(started.trim())) / 1000} s`);
+  }
+  note(await copy.sh("docker stats --no-stream --format '{{.Name}} {{.MemUsage}}'"));
+});
+
+test('with the rule of the page, no process reads the credentials of the machine', async () => {
+  const rule = blockWith('iptables -I DOCKER-USER');
+  const asked = () =>
+    Promise.all(
+      ['worker', 'api', 'studio', 'proxy'].map((name) =>
+        reaches(copy, name, '169.254.169.254', 80),
+      ),
+    );
+  await metadataHost.start(copy);
+  try {
+    expect(await asked()).toEqual([true, true, true, true]);
+    await copy.sh(rule);
+    expect(await asked()).toEqual([false, false, false, false]);
+  } finally {
+    await copy.sh(`${rule.replace('-I', '-D')} || true`);
+    await metadataHost.stop(copy);
+  }
+});
+
 test('a change of .env under load gives no 5xx, and calls of a customer are answered at the new address', async () => {
-  setInEnv('WORKERS=3', 'CATALOGUE_FILE=/catalogue/catalogue.yaml');
+  setInEnv('WORKERS=1', 'CATALOGUE_FILE=/catalogue/catalogue.yaml');
   setInEnv('DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:8090,receiver:9000');
   cpSync(join(copy.folder, 'catalogue.yaml'), join(copy.folder, 'catalogue/catalogue.yaml'));
   await copy.sh('chmod -R go+rX catalogue');
@@ -130,7 +175,7 @@ test('a change of .env under load gives no 5xx, and calls of a customer are answ
   note(`change of .env: ${JSON.stringify(counts)}`);
   expect(Object.keys(counts)).toEqual(['200']);
   const workers = await copy.sh('docker compose ps -q worker');
-  expect(workers.trim().split('\n')).toHaveLength(3);
+  expect(workers.trim().split('\n')).toHaveLength(1);
   await copy.sh('docker compose --profile demo up -d --no-deps --wait studio');
 });
 
@@ -274,6 +319,7 @@ test(
     await caller.allEnded();
     setInEnv('TAG=b2', 'WORKER_BUILD_ID=b2');
     const later = await caller.underLoad(() => copy.sh(second));
+    note(`old workers replaced: ${JSON.stringify(later)}`);
     expect(Object.keys(later)).toEqual(['200']);
     await caller.film();
     await agrees();
@@ -301,38 +347,117 @@ test('the studio got each job once, and down and up keep what was stored', async
   await agrees();
 });
 
-test('a dump is made after the migration, and a restore keeps who may connect', async () => {
-  const rights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
-  const before = await copy.sh(rights);
-  const { id } = await caller.film();
+const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
+const named = { 'video-2026-01-31.dump': 'video.dump' };
+
+/** Dumps the database by the service `backup`, and takes the newest dump out of its volume. */
+async function dump(): Promise<void> {
   await copy.sh('docker compose exec -T backup /bin/sh /backup.sh once');
-  execFileSync(
-    'bash',
-    [
-      '-c',
-      "docker compose exec -T backup sh -c 'cat $(ls -t /backups/*.dump | head -n 1)' > video.dump",
-    ],
-    {
-      cwd: copy.folder,
-      env: { ...process.env, COMPOSE_PROJECT_NAME: 'video-containers-test' },
-    },
-  );
-  const block = blockWith('pg_restore -U video', { 'video-2026-01-31.dump': 'video.dump' });
-  expect(await copy.sh(block, 15 * minutes)).not.toMatch(/difference found/);
-  expect(await copy.sh(rights)).toBe(before);
-  await untilReady();
-  await caller.ended(id);
-  // The new Temporal does not know the build.
-  setInEnv('WORKER_BUILD_ID=');
-  await copy.sh(blockWith(applySettings));
-  await caller.film();
-  await agrees();
-});
+  const newest = "docker compose exec -T backup sh -c 'cat $(ls -t /backups/*.dump | head -n 1)'";
+  await copy.sh(`${newest} > video.dump`);
+}
+
+test(
+  'a dump is made after the migration, and a restore keeps who may connect',
+  async () => {
+    const before = await copy.sh(databaseRights);
+    const { id } = await caller.film();
+    await dump();
+    const block = blockWith('dropdb -U video --force temporal', named);
+    expect(await copy.sh(block, 15 * minutes)).not.toMatch(/difference found/);
+    expect(await copy.sh(databaseRights)).toBe(before);
+    await untilReady();
+    await caller.ended(id);
+    // The new Temporal does not know the build.
+    setInEnv('WORKER_BUILD_ID=');
+    await copy.sh(blockWith(applySettings));
+    await caller.film();
+    await agrees();
+  },
+  15 * minutes,
+);
+
+test(
+  'an empty machine continues from a dump and the stored files',
+  async () => {
+    const before = await copy.sh(databaseRights);
+    const { id, video_url } = await caller.film();
+    const film = async () => Buffer.from(await (await fetch(video_url)).arrayBuffer());
+    const stored = await film();
+    await dump();
+    await copy.sh(inlineWith('> files.tar'));
+    await copy.sh(
+      'docker compose --profile demo --profile next --profile monitoring down -v --timeout 5',
+    );
+    const block = blockWith('up -d --wait postgres', named);
+    const said = await copy.sh(block, 15 * minutes);
+    expect(said).not.toMatch(/difference found/);
+    await copy.sh('docker compose --profile demo up -d --wait studio');
+    await untilReady();
+    expect(await copy.sh(databaseRights)).toBe(before);
+    expect((await caller.ended(id)).billing.charged).toMatch(/^\d/);
+    expect((await film()).equals(stored)).toBe(true);
+    await caller.film();
+    await agrees();
+  },
+  15 * minutes,
+);
+
+test(
+  'the profile of monitoring reads every process, and an alert fires when the workers are gone',
+  async () => {
+    // Grafana has no stand-in, and no alert needs it.
+    await copy.sh(
+      `${inlineWith('docker compose --profile monitoring up -d')} prometheus alertmanager node-exporter`,
+    );
+    const prometheus = async (path: string) =>
+      ((await (await fetch(`http://127.0.0.1:9090/api/v1/${path}`)).json()) as { data: unknown })
+        .data;
+    const jobs = async () => {
+      const { activeTargets } = (await prometheus('targets')) as {
+        activeTargets: { health: string; labels: { job: string } }[];
+      };
+      return activeTargets.map(({ health, labels }) => `${labels.job} ${health}`).sort();
+    };
+    const workers = (await copy.sh('docker compose ps -q worker')).trim().split('\n');
+    const wanted = [
+      'node up',
+      ...Array(2).fill('video-api up'),
+      ...workers.map(() => 'video-worker up'),
+    ];
+    await until(
+      'every target is read',
+      async () => (await jobs()).join() === wanted.join(),
+      3 * minutes,
+    );
+    const alerts = async () => {
+      const found = await fetch('http://127.0.0.1:9093/api/v2/alerts?active=true');
+      return ((await found.json()) as { labels: { alertname: string } }[]).map(
+        ({ labels }) => labels.alertname,
+      );
+    };
+    await until(
+      'the watchdog fires',
+      async () => (await alerts()).includes('VideoWatchdog'),
+      3 * minutes,
+    );
+    expect(await alerts()).not.toContain('VideoWorkersGone');
+    await copy.sh('docker compose stop worker');
+    const gone = async () => (await alerts()).includes('VideoWorkersGone');
+    await until('the alert fires', gone, 8 * minutes);
+    await copy.sh('docker compose start worker');
+    await until('the alert ends', async () => !(await gone()), 8 * minutes);
+    await copy.sh('docker compose --profile monitoring stop prometheus alertmanager node-exporter');
+  },
+  25 * minutes,
+);
 
 test(
   'the service of the page starts with real generators, and answers over TLS on public ports',
   async () => {
-    await copy.sh('docker compose --profile demo --profile next down -v --timeout 5');
+    await copy.sh(
+      'docker compose --profile demo --profile next --profile monitoring down -v --timeout 5',
+    );
     await copy.sh('mv .env .env.before; rm -r catalogue');
     const write = blockWith('COMPOSE_FILE=docker-compose.yml:deploy/compose/public.yaml');
     await copy.sh(write.replaceAll('video.example.com', 'localhost'));

@@ -1,4 +1,5 @@
-// Runs the shell blocks of docs/operations.md, as they stand in the page, in a copy of the project.
+// Runs the shell blocks of docs/operations.md and README.md, as they stand in the pages, in a copy of
+// the project.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -8,7 +9,10 @@ import { promisify } from 'node:util';
 import { blocksOf } from '../support/markdown';
 
 const project = resolve(__dirname, '../..');
-const page = readFileSync(join(project, 'docs/operations.md'), 'utf8');
+const pages = ['docs/operations.md', 'README.md'].map((name) =>
+  readFileSync(join(project, name), 'utf8'),
+);
+const blocks = pages.flatMap(blocksOf);
 const copied = [
   ...['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'Dockerfile', 'LICENSE'],
   ...['tsconfig.json', 'tsconfig.build.json', 'catalogue.yaml', 'catalogue.ark.yaml'],
@@ -36,10 +40,10 @@ export function copyOfProject(): Copy {
   return { folder, sh };
 }
 
-/** The only shell block of the page with this text; some words of it may be replaced. */
+/** The only shell block of the pages with this text; some words of it may be replaced. */
 export function blockWith(text: string, replaced: Readonly<Record<string, string>> = {}): string {
-  const found = blocksOf(page).filter((one) => one.language === 'sh' && one.text.includes(text));
-  if (found.length !== 1) throw new Error(`${found.length} blocks of the page contain "${text}".`);
+  const found = blocks.filter((one) => one.language === 'sh' && one.text.includes(text));
+  if (found.length !== 1) throw new Error(`${found.length} blocks of the pages contain "${text}".`);
   return Object.entries(replaced).reduce(
     (all, [from, to]) => {
       if (!all.includes(from)) throw new Error(`The block does not contain "${from}".`);
@@ -47,6 +51,18 @@ export function blockWith(text: string, replaced: Readonly<Record<string, string
     },
     withoutTerminal(found[0]?.text ?? ''),
   );
+}
+
+/** The only command with this text in the sentences of the pages. */
+export function inlineWith(text: string): string {
+  const commands = pages.flatMap((page) =>
+    [...page.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`(docker [^`]+)`/g)].map(
+      ([, one = '']) => one,
+    ),
+  );
+  const found = new Set(commands.filter((one) => one.includes(text)));
+  if (found.size !== 1) throw new Error(`${found.size} commands of the pages contain "${text}".`);
+  return withoutTerminal([...found][0] ?? '');
 }
 
 /** A test has no terminal to give to a container. */

@@ -2,59 +2,29 @@
 // schemas of Kubernetes. Both programs are built from their Go modules, so the tests need Go. The
 // schemas come from a Python package, because their usual address is not a package registry.
 
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { cached } from '../../src/embedded/cache';
+import {
+  chart,
+  chartTools,
+  describeWithGo,
+  everything,
+  go,
+  least,
+  operatorModule,
+  why,
+} from '../support/chart';
 
 const run = promisify(execFile);
-const project = resolve(__dirname, '../..');
-const chart = join(project, 'deploy/helm');
-
-const helmModule = 'helm.sh/helm/v3/cmd/helm@v3.22.0';
-const conformModule = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0';
-const operatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
 const schemaPackage =
   'kubernetes-validate==1.37.0 --hash=sha256:85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9\n';
 const kubernetes = '1.34.0';
-
-const go = ['go', '/usr/local/go/bin/go'].find((name) => spawnSync(name, ['version']).status === 0);
-const why = go ? '' : ' (skipped: Go is not installed, and helm and kubeconform are built with it)';
-const describeWithGo = go ? describe : describe.skip;
-
-const least = [
-  ...['--set', 'settings.TEMPORAL_ADDRESS=temporal.example.com:7233'],
-  ...['--set', 'secrets.service=video,secrets.api=video-api'],
-  ...['--set', 'secrets.worker=video-worker,secrets.migrate=video-migrate'],
-  ...['--set-file', `catalogue.content=${join(project, 'catalogue.ark.yaml')}`],
-];
-const everything = [
-  ...least,
-  ...[
-    '--set',
-    'monitoring.enabled=true',
-    '--set-file',
-    `monitoring.rules=${join(project, 'ops/alerts.yaml')}`,
-  ],
-  ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
-  ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
-  ...['--set', 'settings.TRUSTED_PROXIES=1'],
-  ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
-  ...[
-    '--set',
-    'migrate.apiRole=video_api,migrate.workerRole=video_worker,migrate.operatorRole=video_operator',
-  ],
-  ...['--set', 'codec.enabled=true,secrets.codec=video-codec'],
-  ...['--set', 'settings.TEMPORAL_UI_URL=https://temporal.example.com'],
-  ...['--set', 'networkPolicy.codecCallers[0].podSelector.matchLabels.app=proxy'],
-  ...['--set', 'networkPolicy.dnsCidrs={10.96.0.10/32}'],
-  ...['--set', 'networkPolicy.databaseCidrs={10.1.0.0/16,fd00::/64}'],
-  ...['--set', 'networkPolicy.temporalCidrs={10.2.0.5/32}'],
-];
 
 interface Manifest {
   readonly kind: string;
@@ -89,11 +59,7 @@ describeWithGo(`the chart${why}`, () => {
   let schemas: string;
 
   beforeAll(async () => {
-    tools = await cached({
-      name: 'chart-tools-1',
-      needs: ['helm', 'kubeconform'],
-      fill: buildTools,
-    });
+    tools = await chartTools();
     schemas = await cached({
       name: 'chart-schemas-1',
       needs: ['deployment-apps-v1.json', 'servicemonitor-monitoring-v1.json'],
@@ -264,13 +230,6 @@ describeWithGo(`the chart${why}`, () => {
     expect(await readFile(join(chart, 'README.md'), 'utf8')).toContain(`as: ${metric}`);
   });
 });
-
-async function buildTools(folder: string): Promise<void> {
-  const environment = { ...process.env, GOBIN: folder, GOFLAGS: '-p=1' };
-  for (const module of [conformModule, helmModule]) {
-    await run('nice', ['-n', '19', go ?? 'go', 'install', module], { env: environment });
-  }
-}
 
 /** Writes one schema file for each kind in the chart. Each file contains all its definitions. */
 async function collectSchemas(folder: string): Promise<void> {

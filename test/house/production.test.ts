@@ -506,8 +506,10 @@ test('deploy/compose/keys.yaml gives every worker the same additional channel ke
   }
 });
 
-describe('the .env files in docs/operations.md', () => {
-  const shown = [...read('docs/operations.md').matchAll(/^cat > \.env <<END\n([\s\S]*?)^END$/gm)];
+describe('the .env files of docs/operations.md and of a trial', () => {
+  const shown = ['docs/operations.md', 'deploy/compose/trial.sh'].flatMap((path) => [
+    ...read(path).matchAll(/^cat > \.env <<END\n([\s\S]*?)^END$/gm),
+  ]);
   const files = shown.map(([, text = '']) => {
     const lines = text
       .trim()

@@ -1,0 +1,64 @@
+// The Helm chart with the values of its tests, and the programs that read it, built from their Go
+// modules.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { cached } from '../../src/embedded/cache';
+
+const run = promisify(execFile);
+export const project = resolve(__dirname, '../..');
+export const chart = join(project, 'deploy/helm');
+
+const helmModule = 'helm.sh/helm/v3/cmd/helm@v3.22.0';
+const conformModule = 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0';
+export const operatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0';
+export const go = ['go', '/usr/local/go/bin/go'].find(
+  (name) => spawnSync(name, ['version']).status === 0,
+);
+export const why = go
+  ? ''
+  : ' (skipped: Go is not installed, and helm and kubeconform are built with it)';
+export const describeWithGo = go ? describe : describe.skip;
+
+export const least = [
+  ...['--set', 'settings.TEMPORAL_ADDRESS=temporal.example.com:7233'],
+  ...['--set', 'secrets.service=video,secrets.api=video-api'],
+  ...['--set', 'secrets.worker=video-worker,secrets.migrate=video-migrate'],
+  ...['--set-file', `catalogue.content=${join(project, 'catalogue.ark.yaml')}`],
+];
+export const everything = [
+  ...least,
+  ...[
+    '--set',
+    'monitoring.enabled=true',
+    '--set-file',
+    `monitoring.rules=${join(project, 'ops/alerts.yaml')}`,
+  ],
+  ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
+  ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
+  ...['--set', 'settings.TRUSTED_PROXIES=1'],
+  ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
+  ...[
+    '--set',
+    'migrate.apiRole=video_api,migrate.workerRole=video_worker,migrate.operatorRole=video_operator',
+  ],
+  ...['--set', 'codec.enabled=true,secrets.codec=video-codec'],
+  ...['--set', 'settings.TEMPORAL_UI_URL=https://temporal.example.com'],
+  ...['--set', 'networkPolicy.codecCallers[0].podSelector.matchLabels.app=proxy'],
+  ...['--set', 'networkPolicy.dnsCidrs={10.96.0.10/32}'],
+  ...['--set', 'networkPolicy.databaseCidrs={10.1.0.0/16,fd00::/64}'],
+  ...['--set', 'networkPolicy.temporalCidrs={10.2.0.5/32}'],
+];
+
+/** The folder of the programs `helm` and `kubeconform`. */
+export function chartTools(): Promise<string> {
+  return cached({ name: 'chart-tools-1', needs: ['helm', 'kubeconform'], fill: buildTools });
+}
+
+async function buildTools(folder: string): Promise<void> {
+  const environment = { ...process.env, GOBIN: folder, GOFLAGS: '-p=1' };
+  for (const module of [conformModule, helmModule]) {
+    await run('nice', ['-n', '19', go ?? 'go', 'install', module], { env: environment });
+  }
+}
