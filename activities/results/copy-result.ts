@@ -30,6 +30,8 @@ interface Copied {
   readonly bytes: number;
   /** The size of a video in pixels; null if the file does not contain the size. */
   readonly size: Size | null;
+  /** The length of a video; null if the file does not contain the length. */
+  readonly durationMs: number | null;
 }
 
 /**
@@ -81,12 +83,13 @@ async function copy(
     await storage.write(row.key, bytes, { contentType, length, signal });
     const found = incoming.found();
     const size = video?.size() ?? null;
-    const isKept = await markStored(db, row.id, { contentType, ...found, size });
+    const durationMs = video?.milliseconds() ?? null;
+    const isKept = await markStored(db, row.id, { contentType, ...found, size, durationMs });
     if (!isKept) {
       await storage.remove(row.key);
       throw new CopyFailure('The result was removed meanwhile.');
     }
-    return { bytes: found.length, size };
+    return { bytes: found.length, size, durationMs };
   } finally {
     body.destroy();
   }

@@ -31,12 +31,12 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
-  const { failures, size } = await copyAll(deps, taskId, rows, late);
+  const { failures, ...measured } = await copyAll(deps, taskId, rows, late);
   const [failure] = failures;
   if (!failure) {
     const links = Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)]));
     const expiresAt = rows[0]?.expiresAt ?? 0;
-    return { stored: true, links, expiresAt, ...(size ? { size } : {}) };
+    return { stored: true, links, expiresAt, ...measured };
   }
   if (performance.now() < endsAt) throw await notStored(deps, taskId, failures, failure);
   await expireResults(deps.db, taskId);
@@ -51,8 +51,10 @@ interface Failure {
 
 interface Copies {
   readonly failures: readonly Failure[];
-  /** The size of the video in pixels; null if it is not known. */
-  readonly size: Size | null;
+  /** The size of the video in pixels, if it is known. */
+  readonly size?: Size;
+  /** The length of the video, if it is known. */
+  readonly milliseconds?: number;
 }
 
 /** Copies the results that are still awaited, all at the same time. */
@@ -64,14 +66,16 @@ async function copyAll(
 ): Promise<Copies> {
   const { cancellationSignal } = Context.current();
   const signal = AbortSignal.any([cancellationSignal, late]);
-  let size = rows.find((row) => row.size)?.size ?? null;
+  let size = rows.find((row) => row.size)?.size;
+  let milliseconds = rows.find((row) => row.durationMs !== null)?.durationMs;
   const awaited = rows.filter(({ state }) => state === 'awaited');
   const failures = await Promise.all(
     awaited.map(async (row): Promise<Failure | null> => {
       try {
         const headers = await headersFor(deps, taskId, row);
         const copied = await copyResult(deps, row, signal, headers);
-        size ??= copied.size;
+        size ??= copied.size ?? undefined;
+        milliseconds ??= copied.durationMs;
         deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;
       } catch (error) {
@@ -84,7 +88,11 @@ async function copyAll(
       }
     }),
   );
-  return { failures: failures.filter((failure) => failure !== null), size };
+  return {
+    failures: failures.filter((failure) => failure !== null),
+    ...(size ? { size } : {}),
+    ...(milliseconds ? { milliseconds } : {}),
+  };
 }
 
 /**

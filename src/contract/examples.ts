@@ -109,7 +109,7 @@ export const taskExamples = {
     ],
     video_url: 'https://api.example.com/files/Tb3mKq0vXw9sLz5dYc1rHn7pFj2gAe8u.mp4',
     duration: 5,
-    usage: { completion_tokens: 108900, total_tokens: 108900 },
+    usage: { completion_tokens: 108900, total_tokens: 108900, seconds: 5.042 },
     seed: 42,
     billing: {
       currency: 'CNY',

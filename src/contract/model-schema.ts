@@ -19,6 +19,20 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
       .meta({ description: 'Send it as `after` for the next page; null on the last.' }),
   });
 
+export const plainVideoSchema = z
+  .strictObject({
+    resolution: z.enum(resolutions),
+    ratio: z.enum(ratios),
+    duration: z.int(),
+    currency: z.string(),
+    price: amount,
+    price_per_second: amount,
+  })
+  .meta({
+    id: 'PlainVideo',
+    description: 'The most that five seconds of 720p without references cost, to compare models.',
+  });
+
 export const modelSchema = z
   .strictObject({
     id: z.string(),
@@ -75,6 +89,7 @@ export const modelSchema = z
       .meta({
         description: 'The first row whose conditions all hold is the price of a million tokens.',
       }),
+    plain_video: plainVideoSchema,
     super_resolution: z
       .strictObject({
         targets: z

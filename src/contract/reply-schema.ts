@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { refusals } from './error';
-import { amount, modelSchema, pageOf } from './model-schema';
+import { amount, modelSchema, pageOf, plainVideoSchema } from './model-schema';
 import { videoSchema } from './video-schema';
 import {
   billingKinds,
@@ -79,7 +79,11 @@ export const taskSchema = z
     }),
     duration: z.number().optional().meta({ description: 'Output seconds.' }),
     usage: z
-      .strictObject({ completion_tokens: z.number(), total_tokens: z.number() })
+      .strictObject({
+        completion_tokens: z.number(),
+        total_tokens: z.number(),
+        seconds: z.number().optional().meta({ description: 'The measured length of the video.' }),
+      })
       .optional()
       .meta({ description: 'Appears together with the settled charge.' }),
     error: z
@@ -134,6 +138,7 @@ export const quoteSchema = z
     currency: z.string(),
     hold: amount,
     items: z.array(billingItemSchema),
+    plain_video: plainVideoSchema,
   })
   .meta({ id: 'Quote' });
 

@@ -435,7 +435,7 @@ create table files (
   -- Bytes. An awaited upload reserves the largest length that it can have.
   length            bigint check (length >= 0),
   sha256            bytea,
-  -- The duration of an uploaded video, if its file contains it.
+  -- The duration of a video, if its file contains it.
   duration_ms       integer,
   -- The size in pixels of a video that a task made.
   width             integer,

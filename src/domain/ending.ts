@@ -69,6 +69,8 @@ export interface FinishedVideo {
   readonly shown: NewVideo;
   readonly durationSeconds: number | null;
   readonly outputMilliseconds: number | null;
+  /** The measured length; the reported length if the file does not contain it. */
+  readonly usedSeconds: number | null;
   readonly completionTokens: number | null;
   readonly seed: number | null;
 }
@@ -110,6 +112,7 @@ export function finishedVideo({ plan, generation, enhanced, stored }: Work): Fin
     },
     durationSeconds: seconds,
     outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
+    usedSeconds: stored?.milliseconds === undefined ? seconds : stored.milliseconds / 1000,
     completionTokens,
     seed: base?.seed ?? null,
   };
@@ -141,7 +144,7 @@ function succeeded(
   video: FinishedVideo,
   finishedAt: number,
 ): { object: TaskObject; charge: readonly BillingLine[] } {
-  const { shown, durationSeconds, seed, completionTokens } = video;
+  const { shown, durationSeconds, usedSeconds, seed, completionTokens } = video;
   const charge = settlementFor(plan, video);
   const tokens = completionTokens ?? plan.hold.tokens;
   const usageMissing = completionTokens === null;
@@ -151,7 +154,11 @@ function succeeded(
     video: shown,
     durationSeconds,
     seed,
-    usage: { completion_tokens: tokens, total_tokens: tokens },
+    usage: {
+      completion_tokens: tokens,
+      total_tokens: tokens,
+      ...(usedSeconds === null ? {} : { seconds: usedSeconds }),
+    },
     billing: billing(plan, { lines: charge, final: true, usageMissing }),
   });
   return { object, charge };

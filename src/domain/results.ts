@@ -45,4 +45,6 @@ export interface KeptResults {
   readonly expiresAt: number;
   /** The size of the video in pixels, if its file contains the size. */
   readonly size?: Size;
+  /** The measured length of the video, if its file contains it. */
+  readonly milliseconds?: number;
 }

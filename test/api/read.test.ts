@@ -509,6 +509,10 @@ describe('lists of tasks and models', () => {
         { audio: false, per_million_tokens: '8.000000' },
       ],
     });
+    expect(data[0]?.plain_video).toEqual({
+      ...{ resolution: '720p', ratio: '16:9', duration: 5, currency: 'CNY' },
+      ...{ price: '5.009400', price_per_second: '1.001880' },
+    });
     const { apiKey } = await api.aKey({ models: ['studio-1.0', 'gone'] });
     const own = await call(api.url, apiKey, 'GET', '/v1/models');
     expect(own.json.data.map(({ id }: { id: string }) => id)).toEqual(['studio-1.0']);

@@ -111,7 +111,7 @@ describe('success', () => {
         video_url: 'https://api.example.com/files/of?https://media.example.com/video.mp4',
         data: [{ ratio: '16:9', expires_at: 2_000_000_000 }],
         duration: 5,
-        usage: { completion_tokens: 100_000, total_tokens: 100_000 },
+        usage: { completion_tokens: 100_000, total_tokens: 100_000, seconds: 5 },
         billing: { held: '5.009400', charged: '4.600000', refunded: '0.409400' },
       });
       expect(object).not.toHaveProperty('stage');
@@ -135,6 +135,18 @@ describe('success', () => {
         'super_resolution',
       ]);
       expect(world.submitted.map(({ kind }) => kind)).toEqual(['generation', 'super_resolution']);
+    }));
+
+  test('the seconds in the usage are those measured in the stored file', () =>
+    run(async (world) => {
+      const { store } = world.script;
+      world.script.store = async (results) => {
+        const kept = await store(results);
+        return kept.stored ? { ...kept, milliseconds: 5_042 } : kept;
+      };
+      const task = await world.start(aTaskInput());
+      await task.report(aSuccess());
+      expect(await task.result()).toMatchObject({ duration: 5, usage: { seconds: 5.042 } });
     }));
 
   test('a success without reported usage is charged the whole hold and marked with usage_missing', () =>

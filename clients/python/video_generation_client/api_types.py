@@ -43,9 +43,12 @@ class SuperResolutionConfig(TypedDict, total=False):
     tool_version: Optional[Literal["standard", "professional"]]
     fps: Optional[int]
 
-class TaskUsage(TypedDict):
+class _TaskUsageNeeded(TypedDict):
     completion_tokens: float
     total_tokens: float
+
+class TaskUsage(_TaskUsageNeeded, total=False):
+    seconds: float
 
 class TaskError(TypedDict):
     message: str
@@ -123,9 +126,12 @@ class ErrorBodyError(TypedDict):
 class ErrorBody(TypedDict):
     error: ErrorBodyError
 
-class CancelledTaskUsage(TypedDict):
+class _CancelledTaskUsageNeeded(TypedDict):
     completion_tokens: float
     total_tokens: float
+
+class CancelledTaskUsage(_CancelledTaskUsageNeeded, total=False):
+    seconds: float
 
 class CancelledTaskError(TypedDict):
     message: str
@@ -171,6 +177,15 @@ class Quote(TypedDict):
     currency: str
     hold: str
     items: List[BillingItem]
+    plain_video: PlainVideo
+
+class PlainVideo(TypedDict):
+    resolution: Literal["480p", "720p", "1080p", "4k"]
+    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]
+    duration: int
+    currency: str
+    price: str
+    price_per_second: str
 
 class _ModelDurationsNeeded(TypedDict):
     min: int
@@ -233,6 +248,7 @@ class _ModelNeeded(TypedDict):
     features: ModelFeatures
     defaults: ModelDefaults
     prices: List[ModelPrices]
+    plain_video: PlainVideo
     super_resolution: Optional[ModelSuperResolution]
 
 class Model(_ModelNeeded, total=False):

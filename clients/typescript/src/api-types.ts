@@ -119,6 +119,8 @@ export interface Task {
   usage?: {
     completion_tokens: number;
     total_tokens: number;
+    /** The measured length of the video. */
+    seconds?: number;
   };
   /** Only of failed tasks. A failed task is not charged. */
   error?: {
@@ -237,6 +239,8 @@ export interface CancelledTask {
   usage?: {
     completion_tokens: number;
     total_tokens: number;
+    /** The measured length of the video. */
+    seconds?: number;
   };
   /** Only of failed tasks. A failed task is not charged. */
   error?: {
@@ -274,6 +278,19 @@ export interface Quote {
   /** Decimal amount, six places. */
   hold: string;
   items: Array<BillingItem>;
+  plain_video: PlainVideo;
+}
+
+/** The most that five seconds of 720p without references cost, to compare models. */
+export interface PlainVideo {
+  resolution: "480p" | "720p" | "1080p" | "4k";
+  ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
+  duration: number;
+  currency: string;
+  /** Decimal amount, six places. */
+  price: string;
+  /** Decimal amount, six places. */
+  price_per_second: string;
 }
 
 export interface Model {
@@ -330,6 +347,7 @@ export interface Model {
     /** Decimal amount, six places. */
     per_million_tokens: string;
   }>;
+  plain_video: PlainVideo;
   super_resolution: {
     /** Allowed targets by base resolution. */
     targets: {

@@ -6,6 +6,7 @@ import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
 import { sizeOf } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
+import { plainVideo } from '../../domain/plain-video';
 import { microsPerMinute } from '../../domain/pricing';
 import { targetsOf } from '../../domain/resolution';
 import type { KeyedRouter } from '../context';
@@ -81,10 +82,22 @@ function shown(model: Model, { currency, ...offer }: Offer) {
       currency,
       per_million_tokens: formatMicros(price.microsPerMillionTokens),
     })),
+    plain_video: shownPlainVideo({ currency }, model),
     super_resolution: superResolution && {
       targets: Object.fromEntries(model.resolutions.map((base) => [base, targetsOf(base)])),
       prices: enhancementPrices(superResolution, currency),
     },
+  };
+}
+
+export function shownPlainVideo(offer: Pick<Catalogue, 'currency'>, model: Model) {
+  const { seconds, priceMicros, microsPerSecond, ...frame } = plainVideo(offer, model);
+  return {
+    ...frame,
+    duration: seconds,
+    currency: offer.currency,
+    price: formatMicros(priceMicros),
+    price_per_second: formatMicros(microsPerSecond),
   };
 }
 

@@ -1,6 +1,8 @@
 // POST /v1/videos/quotes: takes the body of a create and answers with the size, the length and the
 // hold. Nothing is stored.
 
+import { assert } from '../../domain/assert';
+import { type Catalogue, findModel } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
 import { outputSize } from '../../domain/output-size';
 import type { Plan } from '../../domain/plan-types';
@@ -10,17 +12,20 @@ import { Refused } from '../context';
 import { planForCaller } from '../create/plan-request';
 import { readRequest } from '../create/read-request';
 import type { ApiDeps } from '../deps';
+import { shownPlainVideo } from './models';
 
 export function quoteRoutes(router: KeyedRouter, deps: ApiDeps): void {
   router.post('/v1/videos/quotes', async (ctx) => {
     const parsed = await readRequest(ctx);
     const plan = await planForCaller(parsed, deps, ctx.state.caller);
     if (plan instanceof Refused) throw plan;
-    ctx.body = quoteOf(plan);
+    ctx.body = quoteOf(plan, deps.catalogue());
   });
 }
 
-function quoteOf(plan: Plan) {
+function quoteOf(plan: Plan, catalogue: Catalogue) {
+  const model = findModel(catalogue, plan.entry);
+  assert(model, 'a plan is of an entry of the catalogue');
   const size = outputSize(plan);
   return {
     model: plan.model,
@@ -32,5 +37,6 @@ function quoteOf(plan: Plan) {
     currency: plan.price.currency,
     hold: formatMicros(plan.hold.amountMicros),
     items: billing(plan, { lines: plan.hold.lines, final: false }).items,
+    plain_video: shownPlainVideo(catalogue, model),
   };
 }

@@ -28,6 +28,8 @@ export interface ResultRow {
    * The width and height of a stored video in pixels; null if the video file does not state them.
    */
   readonly size: Size | null;
+  /** The length of a stored video; null if the video file does not state it. */
+  readonly durationMs: number | null;
 }
 
 const columns = `
@@ -35,6 +37,7 @@ const columns = `
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
   source_expires_at < now() as "isSourceDead",
   floor(extract(epoch from expires_at))::int as "expiresAt",
+  duration_ms as "durationMs",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
 /** The assumed lifetime of a provider's link if the provider gives no expiry time. */
@@ -101,6 +104,7 @@ interface KnownBytes {
   readonly length: number;
   readonly sha256: Buffer;
   readonly size: Size | null;
+  readonly durationMs: number | null;
 }
 
 /**
@@ -118,7 +122,7 @@ const updateStored = prepare(
   `
  update files
     set state = 'stored', content_type = :contentType, length = :length, sha256 = :sha256,
-        width = :width, height = :height
+        width = :width, height = :height, duration_ms = :durationMs
   where id = :id and state <> 'removed'
  returning id`,
 );
