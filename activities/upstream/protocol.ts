@@ -1,39 +1,10 @@
 // What a folder of this directory exports: the facts about its protocol and its client.
 
-import type { Model } from '../../src/domain/catalogue';
-import type { JobKind } from '../../src/domain/job';
-import type { Limits } from '../../src/domain/limits';
+import type { ProtocolFacts } from '../../src/domain/protocol-facts';
 import type { Provider, ProviderAccess } from './provider';
 
-export interface Protocol {
-  /** The kinds of jobs that its providers do. */
-  readonly does: readonly JobKind[];
-  /** The dialects that `profile` of a channel may name; the first one is the default. */
-  readonly profiles?: readonly string[];
-  /**
-   * True if a result is read with the key of the channel. Only the service can then read the
-   * result, so no enhancer can.
-   */
-  readonly resultsNeedKey?: true;
-  /** True if its providers report no tokens, so that each model needs a meter at its channels. */
-  readonly needsMeter?: true;
-  /** Returns what a model promises although no provider of this protocol can do it. */
-  readonly brokenPromises?: (model: Promises) => readonly BrokenPromise[];
-  /**
-   * Returns what a request cannot have on a channel with this profile, because the protocol has no
-   * field for it. Absent if the protocol has all of them.
-   */
-  readonly limits?: (profile: string | null) => Partial<Limits>;
+export type { BrokenPromise, Promises } from '../../src/domain/protocol-facts';
+
+export interface Protocol extends ProtocolFacts {
   readonly connect: (access: ProviderAccess) => Provider;
-}
-
-/** The abilities of a model in the catalogue. */
-export type Promises = Pick<
-  Model,
-  'ratios' | 'inputs' | 'audio' | 'draft' | 'tools' | 'lastFrame'
-> & { readonly durations: { readonly auto: boolean } };
-
-export interface BrokenPromise {
-  readonly path: readonly string[];
-  readonly sentence: string;
 }

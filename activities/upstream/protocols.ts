@@ -6,14 +6,11 @@ import { mediakit } from './mediakit/protocol';
 import { openaiVideos } from './openai-videos/protocol';
 import type { Protocol } from './protocol';
 
-const protocols: Readonly<Record<string, Protocol>> = {
+export const protocols: Readonly<Record<string, Protocol>> = {
   ark,
   mediakit,
   'openai-videos': openaiVideos,
 };
-
-/** The names that `protocol` of a channel may have. */
-export const protocolNames: readonly string[] = Object.keys(protocols);
 
 /** The catalogue has already refused names that are not in the table. */
 export function protocolNamed(name: string): Protocol {

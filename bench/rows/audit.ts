@@ -2,7 +2,7 @@
 // reports a difference in correct books, or misses a difference that the benchmark adds afterwards.
 
 import { join } from 'node:path';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
 import { audit } from '../../src/db/ledger-audit';
 import type { Finding, Row } from '../row';
@@ -22,7 +22,7 @@ export const auditRow: Row = {
   name: 'audit',
   async measure({ stack, settings, say }: World): Promise<readonly Finding[]> {
     const { databaseUrl } = stack.addresses;
-    const catalogue = await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
+    const catalogue = await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
     const size = { accounts: settings.quick ? 10 : 1_000, tasksEach: 333 };
     return inOwnDatabase(databaseUrl, 'bench_audit', async (db) => {
       const movements = await writeBooks(db, ledgerTasks(catalogue), size);

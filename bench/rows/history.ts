@@ -8,7 +8,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
 import { newTaskId } from '../../src/db/ids';
 import type { JobReport, PlacedJob } from '../../src/domain/job';
@@ -41,7 +41,7 @@ export const historyRow: Row = {
         activities: activitiesIn(env),
       });
       const makeTask = ledgerTasks(
-        await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {}),
+        await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {}),
       );
       const live = (generation: string) => {
         const { input } = makeTask(newTaskId(Date.now()), 'acct_bench').open;

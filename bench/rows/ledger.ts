@@ -5,7 +5,7 @@
 
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
 import { acceptTask } from '../../src/db/accept-task';
 import { connect } from '../../src/db/database';
@@ -25,7 +25,7 @@ const accepting = { leaseSeconds: 60, queuedTasksMax: 1_000_000 };
 export const ledgerRow: Row = {
   name: 'ledger',
   async measure({ stack, settings }: World): Promise<readonly Finding[]> {
-    const catalogue = await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
+    const catalogue = await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
     const makeTask = ledgerTasks(catalogue);
     return inOwnDatabase(stack.addresses.databaseUrl, 'bench_ledger', async (one, url) => {
       await writeBooks(one, makeTask, { accounts, tasksEach: 0 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createForgetOld } from '../../activities/reconcile/old-tasks';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
 import { listTasks } from '../../src/db/list-tasks';
 import { openDirectory } from '../../src/storage/directory';
@@ -58,7 +58,7 @@ export async function keptResults({ stack, settings }: World): Promise<readonly 
 }
 
 async function resultsKept(db: Knex, folder: string, count: number): Promise<Kept> {
-  const catalogue = await loadCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
+  const catalogue = await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
   await writeBooks(db, ledgerTasks(catalogue), { accounts: 1, tasksEach: count });
   await db.raw(`
     insert into files (id, account_id, task_id, role, state, key, link_token, media, content_type,

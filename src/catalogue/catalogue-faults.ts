@@ -2,10 +2,11 @@
 // tables must be complete, and every offered combination needs a price. The schema checks each
 // single field.
 
-import { protocolNamed } from '../../activities/upstream/protocols';
 import type { Ratio, Resolution } from '../contract/vocabulary';
+import { assert } from '../domain/assert';
 import { type Durations, makesLength } from '../domain/catalogue';
 import type { JobKind } from '../domain/job';
+import type { ProtocolFacts, ProtocolTable } from '../domain/protocol-facts';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 
 /** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
@@ -24,8 +25,19 @@ const providersOf: Readonly<Record<JobKind, string>> = {
   super_resolution: 'an enhancer',
 };
 
+/** A file whose fields are correct, with the protocols that its channels may speak. */
+export interface CheckedFile extends CatalogueFile {
+  readonly protocols: ProtocolTable;
+}
+
+function factsOf(name: string, { protocols }: CheckedFile): ProtocolFacts {
+  const facts = protocols[name];
+  assert(facts, `the check has refused the protocol ${name}`);
+  return facts;
+}
+
 /** Returns one sentence for each broken rule, or an empty list if the file is correct. */
-export function crossFaults(file: CatalogueFile): string[] {
+export function crossFaults(file: CheckedFile): string[] {
   const faults: string[] = [];
   const say = (path: readonly PropertyKey[], sentence: string) =>
     faults.push(`${pathText(path)}: ${sentence}`);
@@ -33,7 +45,7 @@ export function crossFaults(file: CatalogueFile): string[] {
     const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
     if (!channel)
       say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (!protocolNamed(channel.protocol).does.includes(kind)) {
+    else if (!factsOf(channel.protocol, file).does.includes(kind)) {
       say(
         path,
         `channel "${id}" speaks ${channel.protocol}, but ${providersOf[kind]} is needed here`,
@@ -41,7 +53,7 @@ export function crossFaults(file: CatalogueFile): string[] {
     }
   };
   for (const [id, { protocol, profile }] of Object.entries(file.channels)) {
-    const { profiles = [] } = protocolNamed(protocol);
+    const { profiles = [] } = factsOf(protocol, file);
     if (profile === null || profiles.includes(profile)) continue;
     const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';
     say(['channels', id, 'profile'], `${protocol} has ${known}; got "${profile}"`);
@@ -79,19 +91,19 @@ export function crossFaults(file: CatalogueFile): string[] {
 }
 
 /** What the channels of a model cannot do. */
-export function limitsOf({ channels }: ModelEntry, file: CatalogueFile) {
+export function limitsOf({ channels }: ModelEntry, file: CheckedFile) {
   return channels.map(({ channel }) => {
     const { protocol, profile } = file.channels[channel]!;
-    return protocolNamed(protocol).limits?.(profile) ?? {};
+    return factsOf(protocol, file).limits?.(profile) ?? {};
   });
 }
 
 /** The protocols of the channels of a model, each once. */
-export function protocolsOf(entry: ModelEntry, file: CatalogueFile) {
+export function protocolsOf(entry: ModelEntry, file: CheckedFile) {
   const channels = entry.channels.flatMap(({ channel }) =>
     Object.hasOwn(file.channels, channel) ? [file.channels[channel]!.protocol] : [],
   );
-  return [...new Set(channels)].map(protocolNamed);
+  return [...new Set(channels)].map((name) => factsOf(name, file));
 }
 
 // This limit is far above any real price, and far below the largest safe integer.
@@ -105,7 +117,7 @@ function dearestMinuteMicros({ superResolution: offer }: CatalogueFile): number 
 
 type Say = (path: readonly PropertyKey[], sentence: string) => void;
 
-function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
+function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   const table = Object.hasOwn(file.pixelTables, entry.pixels)
     ? file.pixelTables[entry.pixels]
     : undefined;
@@ -159,9 +171,9 @@ function modelFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
   }
 }
 
-function needsMeter(id: string, { channels }: CatalogueFile): boolean {
-  const channel = Object.hasOwn(channels, id) ? channels[id] : undefined;
-  return channel !== undefined && protocolNamed(channel.protocol).needsMeter === true;
+function needsMeter(id: string, file: CheckedFile): boolean {
+  const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
+  return channel !== undefined && factsOf(channel.protocol, file).needsMeter === true;
 }
 
 /** The tiers of the model for which a meter of a channel has no figure. */
@@ -194,7 +206,7 @@ export function lengthsOf({ min, max, values, auto }: ModelEntry['durations']): 
   return isRange ? { min, max, auto } : null;
 }
 
-function retirementFaults(entry: ModelEntry, file: CatalogueFile, say: Say): void {
+function retirementFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   const { retires, replacedBy, afterRetirement } = entry;
   if (replacedBy !== null && retires === null) say(['replacedBy'], 'needs a date in retires');
   if (replacedBy === null) {
@@ -205,7 +217,7 @@ function retirementFaults(entry: ModelEntry, file: CatalogueFile, say: Say): voi
   if (fault) say(['replacedBy'], fault);
 }
 
-function replacementFault(entry: ModelEntry, file: CatalogueFile): string | null {
+function replacementFault(entry: ModelEntry, file: CheckedFile): string | null {
   const seen = new Set([entry]);
   for (let next = entry.replacedBy; next !== null; ) {
     const model: ModelEntry | undefined = Object.hasOwn(file.models, next)

@@ -9,9 +9,17 @@ import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from '../domain/catalogue';
 import { commonLimits } from '../domain/limits';
-import { crossFaults, lengthsOf, limitsOf, pathText, protocolsOf } from './catalogue-faults';
+import type { ProtocolTable } from '../domain/protocol-facts';
+import {
+  type CheckedFile,
+  crossFaults,
+  lengthsOf,
+  limitsOf,
+  pathText,
+  protocolsOf,
+} from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
-import { catalogueFileSchema } from './catalogue-schema';
+import { schemaWith } from './catalogue-schema';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,36 +34,39 @@ export class CatalogueError extends Error {
   }
 }
 
-export async function loadCatalogue(path: string, environment: Environment): Promise<Catalogue> {
+/** What the file refers to: the environment, and the protocols that channels may speak. */
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly protocols: ProtocolTable;
+}
+
+export async function loadCatalogue(path: string, around: Surroundings): Promise<Catalogue> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
     throw new CatalogueError(path, [`the file cannot be read (${codeOf(error)})`]);
   }
-  return parseCatalogue(text, environment, path);
+  return parseCatalogue(text, around, path);
 }
 
 export function parseCatalogue(
   text: string,
-  environment: Environment,
+  { environment, protocols }: Surroundings,
   source = 'catalogue',
 ): Catalogue {
-  const checked = catalogueFileSchema.safeParse(readYaml(text, source));
+  const checked = schemaWith(Object.keys(protocols)).safeParse(readYaml(text, source));
   if (!checked.success) throw new CatalogueError(source, checked.error.issues.flatMap(sentencesOf));
-  const faults = crossFaults(checked.data);
-  const channels = channelsOf(checked.data, environment, faults);
+  const file = { ...checked.data, protocols };
+  const faults = crossFaults(file);
+  const channels = channelsOf(file, environment, faults);
   if (faults.length > 0) throw new CatalogueError(source, faults);
+  const models = Object.entries(file.models).map(([id, entry]) => [id, modelOf(id, entry, file)]);
   return {
-    currency: checked.data.currency,
+    currency: file.currency,
     channels,
-    models: Object.fromEntries(
-      Object.entries(checked.data.models).map(([id, entry]) => [
-        id,
-        modelOf(id, entry, checked.data),
-      ]),
-    ),
-    superResolution: offerOf(checked.data),
+    models: Object.fromEntries(models),
+    superResolution: offerOf(file),
   };
 }
 
@@ -106,7 +117,7 @@ function channelsOf(
   return Object.fromEntries(channels);
 }
 
-function modelOf(id: string, entry: ModelEntry, file: CatalogueFile): Model {
+function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
   const table = file.pixelTables[entry.pixels]!;
   const pixels = entry.resolutions.map((resolution) => [
     resolution,

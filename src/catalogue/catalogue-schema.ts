@@ -3,7 +3,6 @@
 // numbers of the currency. All other code gets these amounts as integer micro-units.
 
 import { z } from 'zod';
-import { protocolNames } from '../../activities/upstream/protocols';
 import {
   contractSeconds,
   inputTypes,
@@ -60,7 +59,8 @@ const factor = z
   });
 
 const channel = z.strictObject({
-  protocol: oneOf(protocolNames),
+  // schemaWith replaces it by the names of the protocols.
+  protocol: z.string(),
   profile: name.nullable().default(null),
   baseUrl: name,
   apiKeyEnv: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable'),
@@ -153,7 +153,7 @@ const coefficients = z.tuple([factor, factor, factor], {
   error: 'must be three coefficients: up to 30, 60 and 120 frames per second',
 });
 
-export const catalogueFileSchema = z.strictObject({
+const catalogueFile = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as CNY'),
   channels: z.record(name, channel),
   pixelTables: z.record(name, pixelTable),
@@ -179,5 +179,11 @@ export const catalogueFileSchema = z.strictObject({
   shared: z.unknown().optional(),
 });
 
-export type CatalogueFile = z.infer<typeof catalogueFileSchema>;
+/** The schema of a file whose channels may speak these protocols. */
+export function schemaWith(protocols: readonly string[]) {
+  const known = channel.extend({ protocol: oneOf(protocols) });
+  return catalogueFile.extend({ channels: z.record(name, known) });
+}
+
+export type CatalogueFile = z.infer<typeof catalogueFile>;
 export type ModelEntry = CatalogueFile['models'][string];

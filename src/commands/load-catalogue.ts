@@ -1,14 +1,23 @@
 // Loads the configured catalogue, and checks its currency and the keys of its channels.
 
+import { protocols } from '../../activities/upstream/protocols';
 import { loadCatalogue } from '../catalogue/catalogue-file';
 import type { Config } from '../config/config';
 import type { Catalogue } from '../domain/catalogue';
 import { CommandError } from './command';
 
+/** Reads a catalogue whose channels may speak the protocols of this service. */
+export function readCatalogue(
+  path: string,
+  environment: Config['environment'],
+): Promise<Catalogue> {
+  return loadCatalogue(path, { environment, protocols });
+}
+
 /** Returns the catalogue. Throws if its prices are not in the currency of the setting CURRENCY. */
 export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   const { catalogueFile, environment, currency } = config;
-  const catalogue = await loadCatalogue(catalogueFile, environment);
+  const catalogue = await readCatalogue(catalogueFile, environment);
   if (catalogue.currency === currency) return catalogue;
   throw new CommandError(
     `CURRENCY is ${currency}, but the prices in ${catalogueFile} are in ${catalogue.currency}.`,

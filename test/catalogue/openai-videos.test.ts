@@ -1,9 +1,10 @@
 // Tests the catalogue of channels that speak OpenAI videos. A model must not promise what their
 // providers cannot do.
 
-import { CatalogueError, parseCatalogue } from '../../src/catalogue/catalogue-file';
+import { CatalogueError } from '../../src/catalogue/catalogue-file';
 import { planTask } from '../../src/domain/plan';
 import { aRequest } from '../support/builders';
+import { parseCatalogue } from '../support/catalogue';
 import {
   aVideosChannel,
   aVideosModel,

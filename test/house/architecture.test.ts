@@ -100,8 +100,7 @@ const groups: Readonly<Record<string, Group>> = {
   },
   catalogue: {
     is: ['src/catalogue'],
-    // The table of protocols says what a channel may be used for.
-    may: ['src/domain', 'activities/upstream/protocols', words],
+    may: ['src/domain', words],
     packages: ['zod', 'yaml', 'node:'],
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { loadCatalogue } from '../../src/catalogue/catalogue-file';
+import { readCatalogue } from '../../src/commands/load-catalogue';
 import { type ProcessName, readConfig, settingRows } from '../../src/config/config';
 import { heapEnvironment, heapFlags } from '../../src/dev-stack/parts';
 import { allOf, environmentIn, stageOf } from '../support/dockerfile';
@@ -242,7 +242,7 @@ describe('docker-compose.yml', () => {
     async (file) => {
       const environment = environmentOf('worker', { ...person, CATALOGUE_FILE: file });
       const { catalogueFile, currency } = readConfig('worker', environment);
-      const catalogue = await loadCatalogue(join(root, catalogueFile), environment);
+      const catalogue = await readCatalogue(join(root, catalogueFile), environment);
       expect(catalogue.currency).toBe(currency);
     },
   );

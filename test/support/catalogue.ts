@@ -2,13 +2,22 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCatalogue } from '../../src/catalogue/catalogue-file';
+import { protocols } from '../../activities/upstream/protocols';
+import { parseCatalogue as parseWith } from '../../src/catalogue/catalogue-file';
 import type { Catalogue } from '../../src/domain/catalogue';
 
 const file = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf8');
 
 export const catalogueText = file('catalogue.yaml');
 export const arkCatalogueText = file('catalogue.ark.yaml');
+
+/** Parses a catalogue with the protocols of the service. */
+export function parseCatalogue(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Catalogue {
+  return parseWith(text, { environment, protocols });
+}
 
 export function theCatalogue(): Catalogue {
   return parseCatalogue(catalogueText, {});

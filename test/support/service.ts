@@ -12,7 +12,6 @@ import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
 import type { ApiSettings } from '../../src/api/deps';
 import { isUpload } from '../../src/api/routes/files/read-upload';
-import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
@@ -27,6 +26,7 @@ import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
 import { testSettings } from './api-settings';
+import { parseCatalogue } from './catalogue';
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
 

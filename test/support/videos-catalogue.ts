@@ -2,9 +2,8 @@
 // studio. Each channel has a model with the name of its profile.
 
 import { parseDocument } from 'yaml';
-import { parseCatalogue } from '../../src/catalogue/catalogue-file';
 import type { Catalogue } from '../../src/domain/catalogue';
-import { catalogueText } from './catalogue';
+import { catalogueText, parseCatalogue } from './catalogue';
 
 export const profiles = ['openai', 'vllm-omni', 'sglang', 'gateway'] as const;
 

@@ -1,0 +1,41 @@
+// What the catalogue must know about a protocol. The protocols themselves are folders of
+// activities/upstream, which fill in these facts.
+
+import type { Model } from './catalogue';
+import type { JobKind } from './job';
+import type { Limits } from './limits';
+
+export interface ProtocolFacts {
+  /** The kinds of jobs that its providers do. */
+  readonly does: readonly JobKind[];
+  /** The dialects that `profile` of a channel may name; the first one is the default. */
+  readonly profiles?: readonly string[];
+  /**
+   * True if a result is read with the key of the channel. Only the service can then read the
+   * result, so no enhancer can.
+   */
+  readonly resultsNeedKey?: true;
+  /** True if its providers report no tokens, so that each model needs a meter at its channels. */
+  readonly needsMeter?: true;
+  /** Returns what a model promises although no provider of this protocol can do it. */
+  readonly brokenPromises?: (model: Promises) => readonly BrokenPromise[];
+  /**
+   * Returns what a request cannot have on a channel with this profile, because the protocol has no
+   * field for it. Absent if the protocol has all of them.
+   */
+  readonly limits?: (profile: string | null) => Partial<Limits>;
+}
+
+/** The protocols by the name that a channel gives in `protocol`. */
+export type ProtocolTable = Readonly<Record<string, ProtocolFacts>>;
+
+/** The abilities of a model in the catalogue. */
+export type Promises = Pick<
+  Model,
+  'ratios' | 'inputs' | 'audio' | 'draft' | 'tools' | 'lastFrame'
+> & { readonly durations: { readonly auto: boolean } };
+
+export interface BrokenPromise {
+  readonly path: readonly string[];
+  readonly sentence: string;
+}
