@@ -2,85 +2,27 @@
 // tables must be complete, and every offered combination needs a price. The schema checks each
 // single field.
 
-import type { Ratio, Resolution } from '../contract/vocabulary';
-import { assert } from '../domain/assert';
+import type { Ratio } from '../contract/vocabulary';
 import { type Durations, makesLength } from '../domain/catalogue';
-import type { JobKind } from '../domain/job';
-import type { ProtocolFacts, ProtocolTable } from '../domain/protocol-facts';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
-
-/** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
-export function pathText(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return '(the whole file)';
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    // Quotes keep the path readable, because model names and ratios contain dots and colons.
-    const name = /^[\w-]+$/.test(String(key)) ? String(key) : `"${String(key)}"`;
-    return text === '' ? name : `${text}.${name}`;
-  }, '');
-}
-
-const providersOf: Readonly<Record<JobKind, string>> = {
-  generation: 'a generator',
-  super_resolution: 'an enhancer',
-};
-
-/** A file whose fields are correct, with the protocols that its channels may speak. */
-export interface CheckedFile extends CatalogueFile {
-  readonly protocols: ProtocolTable;
-}
-
-function factsOf(name: string, { protocols }: CheckedFile): ProtocolFacts {
-  const facts = protocols[name];
-  assert(facts, `the check has refused the protocol ${name}`);
-  return facts;
-}
+import { channelFaults, choiceFaults, enhancerFaults } from './channel-faults';
+import { type CheckedFile, pathText, protocolsOf, type Say } from './checked-file';
 
 /** Returns one sentence for each broken rule, or an empty list if the file is correct. */
 export function crossFaults(file: CheckedFile): string[] {
   const faults: string[] = [];
-  const say = (path: readonly PropertyKey[], sentence: string) =>
-    faults.push(`${pathText(path)}: ${sentence}`);
-  const checkChannel = (path: PropertyKey[], id: string, kind: JobKind) => {
-    const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
-    if (!channel)
-      say(path, `there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
-    else if (!factsOf(channel.protocol, file).does.includes(kind)) {
-      say(
-        path,
-        `channel "${id}" speaks ${channel.protocol}, but ${providersOf[kind]} is needed here`,
-      );
-    }
-  };
-  for (const [id, { protocol, profile }] of Object.entries(file.channels)) {
-    const { profiles = [] } = factsOf(protocol, file);
-    if (profile === null || profiles.includes(profile)) continue;
-    const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';
-    say(['channels', id, 'profile'], `${protocol} has ${known}; got "${profile}"`);
-  }
+  const say: Say = (path, sentence) => void faults.push(`${pathText(path)}: ${sentence}`);
+  channelFaults(file, say);
   for (const [id, entry] of Object.entries(file.models)) {
-    const at = (...path: PropertyKey[]) => ['models', id, ...path];
-    for (const [index, choice] of entry.channels.entries()) {
-      checkChannel(at('channels', index, 'channel'), choice.channel, 'generation');
-      if (choice.meter === 'reported' && needsMeter(choice.channel, file)) {
-        say(
-          at('channels', index, 'meter'),
-          'the channel reports no tokens: perSecond or perJob is needed',
-        );
-      }
-      for (const tier of unmeteredTiers(entry, choice)) {
-        say(at('channels', index, 'meter'), `has no figure for ${tier}`);
-      }
-    }
+    const sayOf: Say = (path, sentence) => say(['models', id, ...path], sentence);
+    choiceFaults(entry, file, sayOf);
     for (const [mode, selected] of Object.entries(entry.modes)) {
       if (!Object.hasOwn(file.models, selected))
-        say(at('modes', mode), `there is no model "${selected}"`);
+        sayOf(['modes', mode], `there is no model "${selected}"`);
     }
-    modelFaults(entry, file, (path, sentence) => say(at(...path), sentence));
+    modelFaults(entry, file, sayOf);
   }
-  for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
-    checkChannel(['superResolution', 'channels', index], id, 'super_resolution');
-  }
+  enhancerFaults(file, say);
   if (dearestMinuteMicros(file) > minuteMicrosMax) {
     say(
       ['superResolution', 'perMinute'],
@@ -88,22 +30,6 @@ export function crossFaults(file: CheckedFile): string[] {
     );
   }
   return faults;
-}
-
-/** What the channels of a model cannot do. */
-export function limitsOf({ channels }: ModelEntry, file: CheckedFile) {
-  return channels.map(({ channel }) => {
-    const { protocol, profile } = file.channels[channel]!;
-    return factsOf(protocol, file).limits?.(profile) ?? {};
-  });
-}
-
-/** The protocols of the channels of a model, each once. */
-export function protocolsOf(entry: ModelEntry, file: CheckedFile) {
-  const channels = entry.channels.flatMap(({ channel }) =>
-    Object.hasOwn(file.channels, channel) ? [file.channels[channel]!.protocol] : [],
-  );
-  return [...new Set(channels)].map((name) => factsOf(name, file));
 }
 
 // This limit is far above any real price, and far below the largest safe integer.
@@ -114,8 +40,6 @@ function dearestMinuteMicros({ superResolution: offer }: CatalogueFile): number 
   const coefficient = Math.max(...Object.values(offer.coefficients).flat());
   return offer.perMinute * coefficient * Math.max(...Object.values(offer.factors));
 }
-
-type Say = (path: readonly PropertyKey[], sentence: string) => void;
 
 function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   const table = Object.hasOwn(file.pixelTables, entry.pixels)
@@ -169,21 +93,6 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   if (entry.draft && !entry.resolutions.includes('480p')) {
     say(['draft'], 'a draft is 480p, which is not among the resolutions');
   }
-}
-
-function needsMeter(id: string, file: CheckedFile): boolean {
-  const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
-  return channel !== undefined && factsOf(channel.protocol, file).needsMeter === true;
-}
-
-/** The tiers of the model for which a meter of a channel has no figure. */
-function unmeteredTiers(
-  { resolutions }: ModelEntry,
-  { meter }: ModelEntry['channels'][number],
-): readonly Resolution[] {
-  if (meter === 'reported') return [];
-  const tokens = 'perJob' in meter ? meter.perJob : meter.perSecond;
-  return resolutions.filter((tier) => tokens[tier] === undefined);
 }
 
 /** The ratios of the model without a size. `adaptive` needs any size, because it bounds the hold. */

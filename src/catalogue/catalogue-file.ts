@@ -7,19 +7,21 @@
 import { readFile } from 'node:fs/promises';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
-import type { Catalogue, Channel, Model, Size, SuperResolutionOffer } from '../domain/catalogue';
+import type {
+  Catalogue,
+  Channel,
+  ChannelChoice,
+  Model,
+  Size,
+  SuperResolutionOffer,
+} from '../domain/catalogue';
 import { commonLimits } from '../domain/limits';
 import type { ProtocolTable } from '../domain/protocol-facts';
-import {
-  type CheckedFile,
-  crossFaults,
-  lengthsOf,
-  limitsOf,
-  pathText,
-  protocolsOf,
-} from './catalogue-faults';
+import { crossFaults, lengthsOf } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { schemaWith } from './catalogue-schema';
+import { channelsOfKeys, openIds } from './channel-keys';
+import { type CheckedFile, limitsOf, pathText, protocolsOf } from './checked-file';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -112,7 +114,8 @@ function channelsOf(
     if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
       faults.push(`${path}: must be an http(s) address; got "${baseUrl}"`);
     }
-    channels.push([id, { id, ...entry, baseUrl: baseUrl.replace(/\/+$/, '') }]);
+    const known = { ...entry, baseUrl: baseUrl.replace(/\/+$/, '') };
+    for (const channel of channelsOfKeys(id, known)) channels.push([channel.id, channel]);
   }
   return Object.fromEntries(channels);
 }
@@ -130,10 +133,9 @@ function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
     id,
     pixels: Object.fromEntries(pixels) as Model['pixels'],
     durations: lengthsOf(entry.durations)!,
-    channels: entry.channels.map(({ meter, ...choice }) => ({
-      ...choice,
-      ...(meter === 'reported' ? {} : { meter }),
-    })),
+    channels: entry.channels.flatMap((choice) =>
+      openIds(choice.channel, file).map((channel) => choiceOf(choice, channel)),
+    ),
     enhanceable: protocolsOf(entry, file).every(({ resultsNeedKey }) => !resultsNeedKey),
     limits: commonLimits(limitsOf(entry, file)),
     prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
@@ -145,10 +147,22 @@ function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
   };
 }
 
-function offerOf({ superResolution: offer }: CatalogueFile): SuperResolutionOffer | null {
-  if (!offer) return null;
-  const { perMinute, ...rest } = offer;
-  return { ...rest, microsPerMinute: perMinute };
+function choiceOf(
+  { upstreamModel, meter, weight }: ModelEntry['channels'][number],
+  channel: string,
+): ChannelChoice {
+  return {
+    ...{ channel, upstreamModel },
+    ...(meter === 'reported' ? {} : { meter }),
+    ...(weight === undefined ? {} : { weight }),
+  };
+}
+
+function offerOf(file: CatalogueFile): SuperResolutionOffer | null {
+  if (!file.superResolution) return null;
+  const { perMinute, channels, ...rest } = file.superResolution;
+  const ids = channels.flatMap((id) => openIds(id, file));
+  return { ...rest, channels: ids, microsPerMinute: perMinute };
 }
 
 function sizeFrom(text: string): Size {

@@ -58,15 +58,25 @@ const factor = z
     error: ({ input }) => `must have at most two decimals; got ${JSON.stringify(input)}`,
   });
 
+const keyName = z
+  .string('must be the name of an environment variable')
+  .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable');
+// A colon stands between the name of a channel and the name of one of its further keys.
+const channelName = name.refine((text) => !text.includes(':'), 'must not contain a colon');
+const jobsMax = whole(0, 1_000_000).nullable();
+
 const channel = z.strictObject({
   // schemaWith replaces it by the names of the protocols.
   protocol: z.string(),
   profile: name.nullable().default(null),
   baseUrl: name,
-  apiKeyEnv: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable'),
+  apiKeyEnv: keyName,
+  moreKeys: z
+    .array(z.strictObject({ apiKeyEnv: keyName, jobsInFlightMax: jobsMax.optional() }))
+    .default([]),
   requestTimeoutMs: whole(100, 600_000).default(30_000),
   pollIntervalMs: whole(100, 600_000).default(3_000),
-  jobsInFlightMax: whole(1, 1_000_000).nullable().default(null),
+  jobsInFlightMax: jobsMax.default(null),
   honoursIdempotencyKey: flag.default(false),
   hasList: flag.default(true),
   listLagMs: whole(0, 3_600_000).default(60_000),
@@ -109,7 +119,12 @@ const meter = z.union(
 
 const model = z.strictObject({
   channels: some(
-    z.strictObject({ channel: name, upstreamModel: name, meter: meter.default('reported') }),
+    z.strictObject({
+      channel: name,
+      upstreamModel: name,
+      meter: meter.default('reported'),
+      weight: whole(1, 1_000_000).optional(),
+    }),
   ),
   modes: z.record(name, name).default({}),
   impliedMode: name.nullable().default(null),
@@ -155,7 +170,7 @@ const coefficients = z.tuple([factor, factor, factor], {
 
 const catalogueFile = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as CNY'),
-  channels: z.record(name, channel),
+  channels: z.record(channelName, channel),
   pixelTables: z.record(name, pixelTable),
   models: z.record(
     z.string().regex(/^[\w.-]{1,80}$/, 'a model name is made of letters, digits, ".", "-" and "_"'),
@@ -182,7 +197,7 @@ const catalogueFile = z.strictObject({
 /** The schema of a file whose channels may speak these protocols. */
 export function schemaWith(protocols: readonly string[]) {
   const known = channel.extend({ protocol: oneOf(protocols) });
-  return catalogueFile.extend({ channels: z.record(name, known) });
+  return catalogueFile.extend({ channels: z.record(channelName, known) });
 }
 
 export type CatalogueFile = z.infer<typeof catalogueFile>;

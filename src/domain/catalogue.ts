@@ -18,8 +18,9 @@ export interface Catalogue {
   readonly superResolution: SuperResolutionOffer | null;
 }
 
-/** One provider under one set of credentials. */
+/** One provider under one key. */
 export interface Channel {
+  /** The name in the catalogue; of each further key, the name, a colon and the name of the key. */
   readonly id: string;
   /** A name in the table of activities/upstream/protocols.ts. */
   readonly protocol: string;
@@ -35,7 +36,7 @@ export interface Channel {
   readonly pollIntervalMs: number;
   /**
    * Maximum number of our open jobs at the provider. Null if there is no limit, because the
-   * provider queues jobs itself.
+   * provider queues jobs itself. At 0 no new job is sent, and the open ones are read to their end.
    */
   readonly jobsInFlightMax: number | null;
   /** True if a create with a repeated Idempotency-Key returns the first job. */
@@ -122,6 +123,8 @@ export interface ChannelChoice {
   readonly upstreamModel: string;
   /** How the provider's facts become tokens; absent if it reports tokens. */
   readonly meter?: Meter;
+  /** The share of the jobs that try this channel first; absent if the order decides. */
+  readonly weight?: number;
 }
 
 export interface Size {
@@ -158,6 +161,16 @@ export interface SuperResolutionOffer {
   readonly factors: Readonly<Record<ToolVersion, number>>;
   /** Coefficients for at most 30, 60 and 120 frames per second. */
   readonly coefficients: Readonly<Record<EnhancedResolution, readonly [number, number, number]>>;
+}
+
+/** The name in the catalogue of the channel to which this key belongs. */
+export function channelName(id: string): string {
+  return id.split(':', 1)[0]!;
+}
+
+/** Tells if a caller who may use these channels may use this one; null allows all. */
+export function mayUseChannel(allowed: readonly string[] | null, id: string): boolean {
+  return !allowed || allowed.includes(id) || allowed.includes(channelName(id));
 }
 
 /**

@@ -17,7 +17,7 @@ export function plannedChoices(
   tier: Resolution,
   lengths: Lengths,
 ): readonly PlannedChoice[] {
-  return choices.map(({ meter, ...choice }) =>
+  return choices.map(({ meter, weight: _weight, ...choice }) =>
     meter ? { ...choice, meter: plannedMeter(meter, tier, lengths) } : choice,
   );
 }

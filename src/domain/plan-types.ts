@@ -57,7 +57,7 @@ export type PlannedMeter =
   | { readonly tokensPerJob: number };
 
 /** A channel of a plan, with the meter's figures for this task. */
-export interface PlannedChoice extends Omit<ChannelChoice, 'meter'> {
+export interface PlannedChoice extends Omit<ChannelChoice, 'meter' | 'weight'> {
   readonly meter?: PlannedMeter;
 }
 

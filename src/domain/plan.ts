@@ -16,6 +16,7 @@ import {
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
 import { findModel, presentEntry, selectEntry } from './catalogue';
+import { drawnOrder } from './channel-order';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import { limitFaults } from './limits';
@@ -115,7 +116,7 @@ function fillIn(
     ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,
     ...holdFor({
-      model,
+      model: { ...model, channels: drawnOrder(model.channels, drawnSeed) },
       currency: catalogue.currency,
       resolution,
       ratio,

@@ -7,7 +7,7 @@ import { oneRefusal, reportedFaults } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model } from '../../domain/catalogue';
-import { hasRetired } from '../../domain/catalogue';
+import { hasRetired, mayUseChannel } from '../../domain/catalogue';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
 import { Refused } from '../context';
@@ -46,7 +46,7 @@ export function usableModels(catalogue: Catalogue, { models, channels }: Caller)
     (model) =>
       !hasRetired(model, now) &&
       (models?.includes(model.id) ?? true) &&
-      (!channels || model.channels.some(({ channel }) => channels.includes(channel))),
+      model.channels.some(({ channel }) => mayUseChannel(channels, channel)),
   );
 }
 
@@ -61,13 +61,13 @@ function permitted(plan: Plan, caller: Caller): Plan | Refused {
     return refusing('model_not_allowed', message, 'model');
   }
   if (!channels) return plan;
-  const own = plan.channels.filter(({ channel }) => channels.includes(channel));
+  const own = plan.channels.filter(({ channel }) => mayUseChannel(channels, channel));
   if (own.length === 0) {
     const message = 'This key may use no channel that serves this model.';
     return refusing('channel_not_allowed', message, 'model');
   }
   if (!plan.enhancement) return { ...plan, channels: own };
-  const enhancers = plan.enhancement.channels.filter((channel) => channels.includes(channel));
+  const enhancers = plan.enhancement.channels.filter((channel) => mayUseChannel(channels, channel));
   if (enhancers.length === 0) {
     const message = 'This key may use no channel that offers super-resolution.';
     return refusing('channel_not_allowed', message, 'metadata.super_resolution_config');

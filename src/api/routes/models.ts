@@ -4,7 +4,7 @@
 import { toolVersions } from '../../contract/vocabulary';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
-import { sizeOf } from '../../domain/catalogue';
+import { mayUseChannel, sizeOf } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
 import { plainVideo } from '../../domain/plain-video';
 import { microsPerMinute } from '../../domain/pricing';
@@ -36,8 +36,7 @@ function offerFor(catalogue: Catalogue, caller: Caller): Offer {
     modes: Object.fromEntries(Object.entries(model.modes).filter(([, entry]) => names.has(entry))),
   }));
   const { currency, superResolution } = catalogue;
-  const mayEnhance =
-    !caller.channels || superResolution?.channels.some((id) => caller.channels?.includes(id));
+  const mayEnhance = superResolution?.channels.some((id) => mayUseChannel(caller.channels, id));
   return { models, currency, superResolution: mayEnhance ? superResolution : null };
 }
 

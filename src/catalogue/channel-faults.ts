@@ -1,0 +1,92 @@
+// Checks the channels of the catalogue, and the channels that its models and its super-resolution
+// name: what their protocols can do, their keys, meters and weights.
+
+import type { Resolution } from '../contract/vocabulary';
+import type { JobKind } from '../domain/job';
+import type { ModelEntry } from './catalogue-schema';
+import { openIds, repeatedKeys } from './channel-keys';
+import { type CheckedFile, factsOf, type Say } from './checked-file';
+
+export function channelFaults(file: CheckedFile, say: Say): void {
+  for (const [id, entry] of Object.entries(file.channels)) {
+    const { protocol, profile } = entry;
+    for (const at of repeatedKeys(entry)) {
+      say(['channels', id, 'moreKeys', at, 'apiKeyEnv'], 'the channel names this key twice');
+    }
+    const { profiles = [] } = factsOf(protocol, file);
+    if (profile === null || profiles.includes(profile)) continue;
+    const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';
+    say(['channels', id, 'profile'], `${protocol} has ${known}; got "${profile}"`);
+  }
+}
+
+export function choiceFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
+  for (const [index, choice] of entry.channels.entries()) {
+    const sayOf: Say = (path, sentence) => say(['channels', index, ...path], sentence);
+    checkChannel(choice.channel, 'generation', file, (why) => sayOf(['channel'], why));
+    if (choice.meter === 'reported' && needsMeter(choice.channel, file)) {
+      sayOf(['meter'], 'the channel reports no tokens: perSecond or perJob is needed');
+    }
+    for (const tier of unmeteredTiers(entry, choice)) {
+      sayOf(['meter'], `has no figure for ${tier}`);
+    }
+  }
+  if (entry.channels.every(({ channel }) => isClosed(channel, file))) {
+    say(['channels'], closedSentence);
+  }
+  const weighted = entry.channels.filter(({ weight }) => weight !== undefined);
+  if (weighted.length > 0 && weighted.length < entry.channels.length) {
+    say(['channels'], 'either all of them need a weight, or none');
+  }
+}
+
+export function enhancerFaults(file: CheckedFile, say: Say): void {
+  for (const [index, id] of (file.superResolution?.channels ?? []).entries()) {
+    const path = ['superResolution', 'channels', index];
+    checkChannel(id, 'super_resolution', file, (why) => say(path, why));
+  }
+  if (file.superResolution?.channels.every((id) => isClosed(id, file))) {
+    say(['superResolution', 'channels'], closedSentence);
+  }
+}
+
+const providersOf: Readonly<Record<JobKind, string>> = {
+  generation: 'a generator',
+  super_resolution: 'an enhancer',
+};
+
+function checkChannel(
+  id: string,
+  kind: JobKind,
+  file: CheckedFile,
+  say: (sentence: string) => void,
+): void {
+  const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
+  if (!channel) {
+    say(`there is no channel "${id}"; channels: ${Object.keys(file.channels).join(', ')}`);
+  } else if (!factsOf(channel.protocol, file).does.includes(kind)) {
+    say(`channel "${id}" speaks ${channel.protocol}, but ${providersOf[kind]} is needed here`);
+  }
+}
+
+const closedSentence = 'no key of these channels gets new jobs: jobsInFlightMax is 0';
+
+/** True if the channel exists, but none of its keys gets new jobs. */
+function isClosed(id: string, file: CheckedFile): boolean {
+  return Object.hasOwn(file.channels, id) && openIds(id, file).length === 0;
+}
+
+function needsMeter(id: string, file: CheckedFile): boolean {
+  const channel = Object.hasOwn(file.channels, id) ? file.channels[id] : undefined;
+  return channel !== undefined && factsOf(channel.protocol, file).needsMeter === true;
+}
+
+/** The tiers of the model for which a meter of a channel has no figure. */
+function unmeteredTiers(
+  { resolutions }: ModelEntry,
+  { meter }: ModelEntry['channels'][number],
+): readonly Resolution[] {
+  if (meter === 'reported') return [];
+  const tokens = 'perJob' in meter ? meter.perJob : meter.perSecond;
+  return resolutions.filter((tier) => tokens[tier] === undefined);
+}

@@ -1,0 +1,30 @@
+// A channel with several keys is a channel for each key. So each key has its own limit and its own
+// rests, a job is recorded with the key that created it, and a watcher polls the job with this key.
+
+import type { Channel } from '../domain/catalogue';
+import type { CatalogueFile } from './catalogue-schema';
+
+type ChannelEntry = CatalogueFile['channels'][string];
+
+/** The first key has the name of the channel, so that a further key does not rename it. */
+export function channelsOfKeys(id: string, entry: ChannelEntry): readonly Channel[] {
+  const { moreKeys, ...first } = entry;
+  const more = moreKeys.map(({ apiKeyEnv, jobsInFlightMax = entry.jobsInFlightMax }) => ({
+    ...{ ...first, id: `${id}:${apiKeyEnv}` },
+    ...{ apiKeyEnv, jobsInFlightMax },
+  }));
+  return [{ ...first, id }, ...more];
+}
+
+/** The ids of the keys of this channel that get new jobs. */
+export function openIds(id: string, { channels }: Pick<CatalogueFile, 'channels'>): string[] {
+  const entry = channels[id];
+  const keys = entry ? channelsOfKeys(id, entry) : [];
+  return keys.filter((key) => key.jobsInFlightMax !== 0).map((key) => key.id);
+}
+
+/** The index of each further key that the channel names a second time. */
+export function repeatedKeys({ apiKeyEnv, moreKeys }: ChannelEntry): readonly number[] {
+  const names = [apiKeyEnv, ...moreKeys.map((key) => key.apiKeyEnv)];
+  return moreKeys.flatMap((key, at) => (names.indexOf(key.apiKeyEnv) <= at ? [at] : []));
+}

@@ -1,0 +1,46 @@
+// A catalogue file whose fields are correct, and the facts about the protocols of its channels.
+
+import { assert } from '../domain/assert';
+import type { ProtocolFacts, ProtocolTable } from '../domain/protocol-facts';
+import type { CatalogueFile, ModelEntry } from './catalogue-schema';
+
+/** The file, with the protocols that its channels may speak. */
+export interface CheckedFile extends CatalogueFile {
+  readonly protocols: ProtocolTable;
+}
+
+/** Reports a fault of the field at this path. */
+export type Say = (path: readonly PropertyKey[], sentence: string) => void;
+
+/** The path of a field as text, for example `models."studio-2.0".prices[0]`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  if (path.length === 0) return '(the whole file)';
+  return path.reduce<string>((text, key) => {
+    if (typeof key === 'number') return `${text}[${key}]`;
+    // Quotes keep the path readable, because model names and ratios contain dots and colons.
+    const name = /^[\w-]+$/.test(String(key)) ? String(key) : `"${String(key)}"`;
+    return text === '' ? name : `${text}.${name}`;
+  }, '');
+}
+
+export function factsOf(name: string, { protocols }: CheckedFile): ProtocolFacts {
+  const facts = protocols[name];
+  assert(facts, `the check has refused the protocol ${name}`);
+  return facts;
+}
+
+/** What the channels of a model cannot do. */
+export function limitsOf({ channels }: ModelEntry, file: CheckedFile) {
+  return channels.map(({ channel }) => {
+    const { protocol, profile } = file.channels[channel]!;
+    return factsOf(protocol, file).limits?.(profile) ?? {};
+  });
+}
+
+/** The protocols of the channels of a model, each once. */
+export function protocolsOf(entry: ModelEntry, file: CheckedFile) {
+  const channels = entry.channels.flatMap(({ channel }) =>
+    Object.hasOwn(file.channels, channel) ? [file.channels[channel]!.protocol] : [],
+  );
+  return [...new Set(channels)].map((name) => factsOf(name, file));
+}
