@@ -11,6 +11,7 @@ import type {
   Catalogue,
   Channel,
   ChannelChoice,
+  Cost,
   Model,
   Size,
   SuperResolutionOffer,
@@ -148,14 +149,21 @@ function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
 }
 
 function choiceOf(
-  { upstreamModel, meter, weight }: ModelEntry['channels'][number],
+  { upstreamModel, meter, cost, weight }: ModelEntry['channels'][number],
   channel: string,
 ): ChannelChoice {
   return {
     ...{ channel, upstreamModel },
     ...(meter === 'reported' ? {} : { meter }),
+    ...(cost ? { cost: costOf(cost) } : {}),
     ...(weight === undefined ? {} : { weight }),
   };
+}
+
+function costOf(entry: NonNullable<ModelEntry['channels'][number]['cost']>): Cost {
+  if ('perMillionTokens' in entry) return { microsPerMillionTokens: entry.perMillionTokens };
+  if ('perJob' in entry) return { microsPerJob: entry.perJob };
+  return { microsPerSecond: entry.perSecond, inputSeconds: entry.inputSeconds };
 }
 
 function offerOf(file: CatalogueFile): SuperResolutionOffer | null {

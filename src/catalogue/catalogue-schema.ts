@@ -117,12 +117,23 @@ const meter = z.union(
   { error: 'must be reported, or have the tokens of each tier in perSecond or perJob' },
 );
 
+const amountByTier = z.partialRecord(oneOf(resolutions), amount);
+const cost = z.union(
+  [
+    z.strictObject({ perMillionTokens: amount }),
+    z.strictObject({ perSecond: amountByTier, inputSeconds: flag.default(false) }),
+    z.strictObject({ perJob: amountByTier }),
+  ],
+  { error: 'must have perMillionTokens, or the amount of each tier in perSecond or perJob' },
+);
+
 const model = z.strictObject({
   channels: some(
     z.strictObject({
       channel: name,
       upstreamModel: name,
       meter: meter.default('reported'),
+      cost: cost.optional(),
       weight: whole(1, 1_000_000).optional(),
     }),
   ),

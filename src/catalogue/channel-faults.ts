@@ -27,8 +27,9 @@ export function choiceFaults(entry: ModelEntry, file: CheckedFile, say: Say): vo
     if (choice.meter === 'reported' && needsMeter(choice.channel, file)) {
       sayOf(['meter'], 'the channel reports no tokens: perSecond or perJob is needed');
     }
-    for (const tier of unmeteredTiers(entry, choice)) {
-      sayOf(['meter'], `has no figure for ${tier}`);
+    for (const key of ['meter', 'cost'] as const) {
+      for (const tier of tiersWithout(entry, choice[key]))
+        sayOf([key], `has no figure for ${tier}`);
     }
   }
   if (entry.channels.every(({ channel }) => isClosed(channel, file))) {
@@ -81,12 +82,12 @@ function needsMeter(id: string, file: CheckedFile): boolean {
   return channel !== undefined && factsOf(channel.protocol, file).needsMeter === true;
 }
 
-/** The tiers of the model for which a meter of a channel has no figure. */
-function unmeteredTiers(
+/** The tiers of the model for which a meter or a cost has no figure. */
+function tiersWithout(
   { resolutions }: ModelEntry,
-  { meter }: ModelEntry['channels'][number],
+  figures: ModelEntry['channels'][number]['meter' | 'cost'],
 ): readonly Resolution[] {
-  if (meter === 'reported') return [];
-  const tokens = 'perJob' in meter ? meter.perJob : meter.perSecond;
-  return resolutions.filter((tier) => tokens[tier] === undefined);
+  if (figures === undefined || figures === 'reported' || 'perMillionTokens' in figures) return [];
+  const byTier = 'perJob' in figures ? figures.perJob : figures.perSecond;
+  return resolutions.filter((tier) => byTier[tier] === undefined);
 }

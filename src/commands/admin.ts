@@ -13,9 +13,11 @@ import { accountCommands } from './admin/accounts';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
+import { checkCatalogue } from './admin/catalogue';
 import { closingCommands } from './admin/closing';
 import {
   type AdminCommand,
+  type AdminContext,
   type Answer,
   type Input,
   type Logged,
@@ -26,6 +28,7 @@ import { eraseAccount } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
+import { margins } from './admin/margins';
 import { reconcileLost } from './admin/reconcile';
 import { migrateBoth } from './admin/schema';
 import { removeFile, storageUsage } from './admin/storage';
@@ -46,8 +49,10 @@ export const adminCommands: readonly AdminCommand[] = [
   ...keyCommands,
   ...taskCommands,
   ...bookCommands,
+  margins,
   ...budgetCommands,
   ...callbackCommands,
+  checkCatalogue,
   storageUsage,
   removeFile,
   reconcileLost,
@@ -105,6 +110,7 @@ export async function runCommand(
   input: Input,
 ): Promise<Answer> {
   const { databaseUrl } = config;
+  if (command.isOffline) return command.run(offline(config), input);
   if (databaseUrl === null) {
     throw new CommandError(
       `DATABASE_URL is not set, and no stack of \`npm start\` runs in ${config.dataDir} (DATA_DIR): ` +
@@ -134,6 +140,13 @@ export async function runCommand(
     await temporal.close();
     await db.destroy();
   }
+}
+
+function offline(config: Config): AdminContext {
+  const none = () => {
+    throw new CommandError('This command uses no server.');
+  };
+  return { config, now: Date.now, db: none, committed: none, temporal: none };
 }
 
 const maybeDone =

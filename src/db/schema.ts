@@ -199,6 +199,9 @@ create table jobs (
   status         text not null default 'queued',
   -- The provider's last report, or the reason why no channel has the job.
   report         json,
+  -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
+  -- it is not known or if nothing was made. Callers never see it.
+  cost_micros    bigint check (cost_micros >= 0),
   -- The last time at which the activity was notified of the end.
   notified_at    timestamptz,
   -- Since this time the provider has not known the job, and the job holds no slot.

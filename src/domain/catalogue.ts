@@ -9,6 +9,7 @@ import type {
   Resolution,
   ToolVersion,
 } from '../contract/vocabulary';
+import { assert } from './assert';
 import type { Limits } from './limits';
 
 export interface Catalogue {
@@ -109,13 +110,19 @@ interface DraftMode {
   readonly lastFrame?: boolean;
 }
 
-/** The tokens of a second or of a job, by tier. */
-export type TokensByTier = Readonly<Partial<Record<Resolution, number>>>;
+/** The tokens or micro-units of a second or of a job, by tier. */
+export type ByTier = Readonly<Partial<Record<Resolution, number>>>;
 
 /** The meter of a model at a channel. Without one, the provider reports the tokens itself. */
 export type Meter =
-  | { readonly perSecond: TokensByTier; readonly inputSeconds?: boolean }
-  | { readonly perJob: TokensByTier };
+  | { readonly perSecond: ByTier; readonly inputSeconds?: boolean }
+  | { readonly perJob: ByTier };
+
+/** The price at which a provider sells to us, in micro-units. Callers never see it. */
+export type Cost =
+  | { readonly microsPerMillionTokens: number }
+  | { readonly microsPerSecond: ByTier; readonly inputSeconds?: boolean }
+  | { readonly microsPerJob: ByTier };
 
 /** A channel that serves a model, and the name of the model on that channel. */
 export interface ChannelChoice {
@@ -123,6 +130,8 @@ export interface ChannelChoice {
   readonly upstreamModel: string;
   /** How the provider's facts become tokens; absent if it reports tokens. */
   readonly meter?: Meter;
+  /** What the provider bills; absent if the catalogue does not say it. */
+  readonly cost?: Cost;
   /** The share of the jobs that try this channel first; absent if the order decides. */
   readonly weight?: number;
 }
@@ -161,6 +170,13 @@ export interface SuperResolutionOffer {
   readonly factors: Readonly<Record<ToolVersion, number>>;
   /** Coefficients for at most 30, 60 and 120 frames per second. */
   readonly coefficients: Readonly<Record<EnhancedResolution, readonly [number, number, number]>>;
+}
+
+/** The figure of this tier. The check of the catalogue has refused tiers without a figure. */
+export function figureFor(tier: Resolution, figures: ByTier): number {
+  const figure = figures[tier];
+  assert(figure !== undefined, `there is a figure for ${tier}`);
+  return figure;
 }
 
 /** The name in the catalogue of the channel to which this key belongs. */

@@ -2,7 +2,8 @@
 // at most the amount for which the task was held, so no charge by these meters is above its hold.
 
 import type { Resolution } from '../contract/vocabulary';
-import type { ChannelChoice, Meter, TokensByTier } from './catalogue';
+import { type ChannelChoice, figureFor, type Meter } from './catalogue';
+import { plannedCost } from './cost';
 import type { PlannedChoice, PlannedMeter } from './plan-types';
 
 interface Lengths {
@@ -17,15 +18,17 @@ export function plannedChoices(
   tier: Resolution,
   lengths: Lengths,
 ): readonly PlannedChoice[] {
-  return choices.map(({ meter, weight: _weight, ...choice }) =>
-    meter ? { ...choice, meter: plannedMeter(meter, tier, lengths) } : choice,
-  );
+  return choices.map(({ channel, upstreamModel, meter, cost }) => ({
+    ...{ channel, upstreamModel },
+    ...(meter ? { meter: plannedMeter(meter, tier, lengths) } : {}),
+    ...(cost ? { cost: plannedCost(cost, tier) } : {}),
+  }));
 }
 
 function plannedMeter(meter: Meter, tier: Resolution, { outMs, inMs }: Lengths) {
-  if ('perJob' in meter) return { tokensPerJob: tokensOf(meter.perJob, tier) };
+  if ('perJob' in meter) return { tokensPerJob: figureFor(tier, meter.perJob) };
   const inMsMax = meter.inputSeconds ? inMs : 0;
-  return { tokensPerSecond: tokensOf(meter.perSecond, tier), outMsMax: outMs, inMsMax };
+  return { tokensPerSecond: figureFor(tier, meter.perSecond), outMsMax: outMs, inMsMax };
 }
 
 /**
@@ -50,10 +53,4 @@ export function meteredTokensMax(meter: PlannedMeter): number {
 function countedMs(seconds: number | null, maxMs: number): number {
   const isUsable = seconds !== null && seconds >= 0;
   return isUsable ? Math.min(Math.ceil(seconds * 1000), maxMs) : maxMs;
-}
-
-function tokensOf(tokens: TokensByTier, tier: Resolution): number {
-  const found = tokens[tier];
-  if (found === undefined) throw new Error(`Assertion failed: the meter has a figure for ${tier}`);
-  return found;
 }

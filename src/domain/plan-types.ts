@@ -56,9 +56,16 @@ export type PlannedMeter =
   | { readonly tokensPerSecond: number; readonly outMsMax: number; readonly inMsMax: number }
   | { readonly tokensPerJob: number };
 
-/** A channel of a plan, with the meter's figures for this task. */
-export interface PlannedChoice extends Omit<ChannelChoice, 'meter' | 'weight'> {
+/** What the provider bills for one task. */
+export type PlannedCost =
+  | { readonly microsPerMillionTokens: number }
+  | { readonly microsPerSecond: number; readonly inputSeconds: boolean }
+  | { readonly microsPerJob: number };
+
+/** A channel of a plan, with the figures of its meter and its cost for this task. */
+export interface PlannedChoice extends Omit<ChannelChoice, 'meter' | 'cost' | 'weight'> {
   readonly meter?: PlannedMeter;
+  readonly cost?: PlannedCost;
 }
 
 export interface EnhancementPlan {

@@ -52,8 +52,12 @@ export interface AdminCommand {
   readonly name: string;
   /** The required words after the name. */
   readonly operands?: readonly string[];
+  /** A word after the operands that may be left out. */
+  readonly optional?: string;
   readonly options?: Readonly<Record<string, Option>>;
   readonly about: string;
+  /** True if the command needs no database. */
+  readonly isOffline?: boolean;
   /**
    * Returns what the command changes with this input, for the log of operators. Returns null if the
    * command only reads; the database then refuses all writes. A command without this function also
@@ -120,8 +124,9 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
     if (values.has(name)) throw wrongUse(command, `--${name} is given twice.`);
     values.set(name, value);
   }
-  if (given.length > operands.length) {
-    throw wrongUse(command, `"${given[operands.length]}" is one word too many.`);
+  const names = command.optional === undefined ? operands : [...operands, command.optional];
+  if (given.length > names.length) {
+    throw wrongUse(command, `"${given[names.length]}" is one word too many.`);
   }
   const absent = operands.slice(given.length);
   if (absent.length > 0) throw wrongUse(command, `${absent.join(' and ')} must be given.`);
@@ -129,7 +134,7 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
     if (required && !values.has(name)) throw wrongUse(command, `--${name} must be given.`);
   }
   return {
-    operand: (name) => given[operands.indexOf(name)] ?? '',
+    operand: (name) => given[names.indexOf(name)] ?? '',
     option: (name) => values.get(name),
     flag: (name) => values.has(name),
     line: lineOf(command.name, given, values),
@@ -149,12 +154,13 @@ function lineOf(
   return [name, ...given.map(quoted), ...words].join(' ');
 }
 
-export function usageOf({ name, operands = [], options = {} }: AdminCommand): string {
+export function usageOf({ name, operands = [], optional, options = {} }: AdminCommand): string {
   const words = Object.entries(options).map(([option, { value, required }]) => {
     const word = optionWord(option, value);
     return required ? word : `[${word}]`;
   });
-  return [name, ...operands, ...words].join(' ');
+  const last = optional === undefined ? [] : [`[${optional}]`];
+  return [name, ...operands, ...last, ...words].join(' ');
 }
 
 export function optionWord(name: string, value: string | undefined): string {

@@ -14,7 +14,7 @@ import { cancelledMessage, isFinal } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
-import { fields, table } from './tables';
+import { amount, fields, table } from './tables';
 import { choiceOf, countOf, knownAccount } from './values';
 
 const show: AdminCommand = {
@@ -38,6 +38,7 @@ const show: AdminCommand = {
       { title: 'STATE', of: ({ state }) => state },
       { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
       { title: 'SENT', of: ({ sentAt }) => sentAt },
+      { title: 'COST', of: ({ costMicros }) => (costMicros === null ? null : amount(costMicros)) },
       { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
       { title: 'FINDING', of: findingOf },
     ]);

@@ -26,6 +26,8 @@ export interface Job {
    * "wanted": the task has ended, so the job must be cancelled. "given up": no cancel succeeded.
    */
   readonly cancel: 'wanted' | 'given up' | null;
+  /** What the job cost upstream; null if it is not known. */
+  readonly costMicros: number | null;
 }
 
 /** A job for which a channel was chosen. Its create was sent, or will be sent next. */
@@ -38,7 +40,7 @@ export function wasSent(job: Job | null): job is SentJob {
 export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
   upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report,
-  missing_since as "missingSince", cancel,
+  missing_since as "missingSince", cancel, cost_micros::float8 as "costMicros",
   coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
 
 export async function findJob(db: Knex, name: JobName): Promise<Job | null> {

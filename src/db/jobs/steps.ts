@@ -3,7 +3,9 @@
 // stored before the create request is sent, and the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
+import { jobCostMicros } from '../../domain/cost';
 import type { JobName, JobReport } from '../../domain/job';
+import type { PlannedChoice } from '../../domain/plan-types';
 import { prepare } from '../prepared-statement';
 
 /** A report on a job, and the activity that waits for the job's end. */
@@ -125,23 +127,27 @@ export async function storeRejected(
 /**
  * open → open or reported: stores any number of reports in one statement. If a generation has
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
- * a live task is derived from these rows, so the row of the task does not change.
+ * a live task is derived from these rows, so the row of the task does not change. The cost of a
+ * succeeded job is stored too, because the report and the plan are forgotten earlier.
  */
 export async function storeReports(
   db: Knex,
   changes: readonly (JobName & { readonly report: JobReport })[],
 ): Promise<void> {
+  const costs = await costsOf(db, changes);
   const rows = changes.map(({ taskId, kind, report }) => ({
     task_id: taskId,
     kind,
     status: report.status,
     report,
+    cost: kind === 'generation' ? (costs.get(taskId) ?? null) : null,
   }));
   await db.raw(
     `with change as (
-       select * from json_to_recordset(?) as c (task_id text, kind text, status text, report json)
+       select * from json_to_recordset(?) 
+              as c (task_id text, kind text, status text, report json, cost bigint)
      ), stored as (
-       update jobs set status = change.status, report = change.report,
+       update jobs set status = change.status, report = change.report, cost_micros = change.cost,
               state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
          from change
         where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
@@ -155,6 +161,31 @@ export async function storeReports(
     [JSON.stringify(rows)],
   );
 }
+
+/** The costs of the generations that have succeeded and whose plan says what they cost. */
+async function costsOf(
+  db: Knex,
+  changes: readonly (JobName & { readonly report: JobReport })[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const made = changes.filter(
+    ({ kind, report }) => kind === 'generation' && report.status === 'succeeded',
+  );
+  if (made.length === 0) return new Map();
+  const plans = await selectChannels(db, { ids: made.map(({ taskId }) => taskId) });
+  const channelsOf = new Map(plans.map(({ id, channels }) => [id, channels]));
+  return new Map(
+    made.map(({ taskId, report }) => {
+      const choice = channelsOf.get(taskId)?.find(({ channel }) => channel === report.channel);
+      const isKnown = choice?.cost && report.result;
+      return [taskId, isKnown ? jobCostMicros(choice.cost, report.result) : null];
+    }),
+  );
+}
+
+const selectChannels = prepare<{ id: string; channels: readonly PlannedChoice[] | null }>(
+  'planned_channels',
+  `select id, plan->'channels' as channels from tasks where id = any(cast(:ids as text[]))`,
+);
 
 /** reported → closed, for the generation of a task whose workflow has begun the next job. */
 export async function closeGeneration(db: Knex, taskId: string): Promise<void> {

@@ -1,0 +1,38 @@
+// What is allowed in a catalogue but should be looked at: prices below the cost, and models that end.
+
+import type { Catalogue, Model } from '../domain/catalogue';
+import { type Loss, lossesOf } from '../domain/margins';
+import { formatMicros } from '../domain/money';
+import { pathText } from './checked-file';
+
+// A month is enough to tell callers and to move them.
+const soonMs = 30 * 24 * 3_600_000;
+
+/** Returns one sentence for each warning, with the path like a fault. */
+export function warningsOf(catalogue: Catalogue, now: number): string[] {
+  return Object.values(catalogue.models).flatMap((model) => {
+    const losses = lossesOf(catalogue, model).map((loss) => lossText(model, loss));
+    const end = endText(model, now);
+    return end ? [...losses, end] : losses;
+  });
+}
+
+function lossText({ id }: Model, loss: Loss): string {
+  const { index, resolution, seconds, audio, hasVideo, chargedMicros, costMicros } = loss;
+  const video = [
+    `${seconds} s of ${resolution}`,
+    ...(audio === null ? [] : [audio ? 'with audio' : 'without audio']),
+    ...(hasVideo ? ['with reference video'] : []),
+  ].join(' ');
+  const figures = `cost ${formatMicros(costMicros)} and are charged ${formatMicros(chargedMicros)}`;
+  return `${pathText(['models', id, 'channels', index, 'cost'])}: ${video} ${figures}`;
+}
+
+function endText({ id, retires, replacedBy, afterRetirement }: Model, now: number): string | null {
+  if (retires === null || Date.parse(retires) - now > soonMs) return null;
+  const path = pathText(['models', id, 'retires']);
+  if (Date.parse(retires) <= now) return `${path}: the model is not sold since ${retires}`;
+  const then = afterRetirement === 'move' ? 'moved to' : 'refused; its successor is';
+  const rest = replacedBy === null ? 'refused' : `${then} ${replacedBy}`;
+  return `${path}: the model ends on ${retires}; from then on requests are ${rest}`;
+}

@@ -1,0 +1,102 @@
+// The admin command that checks a catalogue. It starts nothing and needs no database.
+
+import { CatalogueError } from '../../catalogue/catalogue-file';
+import { warningsOf } from '../../catalogue/catalogue-warnings';
+import type { Config } from '../../config/config';
+import { type Catalogue, hasRetired, type Model } from '../../domain/catalogue';
+import { type ChannelMargin, plainMargins } from '../../domain/margins';
+import { plainVideo } from '../../domain/plain-video';
+import { readCatalogue } from '../load-catalogue';
+import type { AdminCommand, Answer } from './command-line';
+import { percentOf } from './margins';
+import { amount, table } from './tables';
+
+export const checkCatalogue: AdminCommand = {
+  name: 'catalogue check',
+  optional: 'FILE',
+  about: 'what is wrong in a catalogue, what it sells and at what margin; starts nothing',
+  isOffline: true,
+  async run({ config, now }, input) {
+    const file = input.operand('FILE') || config.catalogueFile;
+    try {
+      const catalogue = await readCatalogue(file, config.environment);
+      return answerOn(file, catalogue, now(), currencyFaults(catalogue, config));
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+      return faulty(file, error.faults);
+    }
+  },
+};
+
+function currencyFaults({ currency }: Catalogue, config: Config): readonly string[] {
+  if (currency === config.currency) return [];
+  return [`currency: the books are in ${config.currency} (CURRENCY), the prices in ${currency}`];
+}
+
+function faulty(file: string, sentences: readonly string[]): Answer {
+  const faults = sentences.map(parted);
+  const lines = sentences.map((sentence) => `  ${sentence}`);
+  const text = [`${file} cannot be used:`, ...lines].join('\n');
+  return { data: { file, faults, warnings: [], models: [] }, text, exitCode: 1 };
+}
+
+function answerOn(
+  file: string,
+  catalogue: Catalogue,
+  now: number,
+  faults: readonly string[],
+): Answer {
+  if (faults.length > 0) return faulty(file, faults);
+  const sold = Object.values(catalogue.models).filter((model) => !hasRetired(model, now));
+  const models = sold.map((model) => shown(catalogue, model));
+  const warnings = warningsOf(catalogue, now);
+  const data = { file, faults: [], warnings: warnings.map(parted), models };
+  const rows = models.flatMap(({ channels, ...model }) =>
+    channels.map((channel) => ({ ...model, ...channel })),
+  );
+  const text = table(rows, [
+    { title: 'MODEL', of: ({ model }) => model },
+    { title: 'PLAIN VIDEO', of: (row) => `${row.duration} s ${row.resolution} ${row.ratio}` },
+    { title: 'PRICE', of: ({ price }) => price },
+    { title: 'A SECOND', of: ({ pricePerSecond }) => pricePerSecond },
+    { title: 'CHANNEL', of: ({ channel }) => channel },
+    { title: 'PROTOCOL', of: ({ protocol }) => protocol },
+    { title: 'CHARGED', of: ({ charged }) => charged },
+    { title: 'COST', of: ({ cost }) => cost },
+    { title: 'MARGIN', of: ({ margin }) => margin },
+    { title: '%', of: ({ percent }) => percent },
+  ]);
+  const head = `${file}: ${models.length} models are sold, in ${catalogue.currency}.`;
+  const told = warnings.map((sentence) => `  warning: ${sentence}`);
+  return { data, text: [head, ...told, '', text].join('\n') };
+}
+
+function shown(catalogue: Catalogue, model: Model) {
+  const { resolution, ratio, seconds, ...price } = plainVideo(catalogue, model);
+  return {
+    model: model.id,
+    ...{ resolution, ratio, duration: seconds },
+    price: amount(price.priceMicros),
+    pricePerSecond: amount(price.microsPerSecond),
+    ...(model.retires === null ? {} : { retires: model.retires }),
+    channels: plainMargins(catalogue, model).map((margin) => shownMargin(catalogue, margin)),
+  };
+}
+
+function shownMargin({ channels }: Catalogue, margin: ChannelMargin) {
+  const { channel, upstreamModel, chargedMicros: charged, costMicros: cost } = margin;
+  return {
+    ...{ channel, upstreamModel, protocol: channels[channel]?.protocol ?? null },
+    charged: amount(charged),
+    cost: cost === null ? null : amount(cost),
+    margin: cost === null ? null : amount(charged - cost),
+    percent: cost === null ? null : percentOf(charged, cost),
+  };
+}
+
+/** Parts a sentence on the catalogue into the path and the reason. Faults of YAML have no path. */
+function parted(sentence: string) {
+  const [, path = '', reason = sentence] =
+    /^((?:[^\s"]|"[^"]*")+): (.*)$/s.exec(sentence.replace('(the whole file): ', '')) ?? [];
+  return { path, reason };
+}

@@ -1,0 +1,50 @@
+// What the tasks of a period brought in and what their jobs cost upstream. The revenue is read from
+// the ledger; the costs are kept with the jobs until the tasks are forgotten.
+
+import type { Knex } from 'knex';
+
+export interface Margin {
+  /** The channel, the model or the account. */
+  readonly name: string;
+  /** The finished generations of tasks that have ended. */
+  readonly jobs: number;
+  /** Those whose cost is not known. They are in no sum. */
+  readonly withoutCost: number;
+  /** What the other ones were charged; super-resolution is not in it. */
+  readonly chargedMicros: number;
+  readonly costMicros: number;
+}
+
+export const marginKeys = ['channel', 'model', 'account'] as const;
+
+const columns: Readonly<Record<(typeof marginKeys)[number], string>> = {
+  channel: 'jobs.channel',
+  model: 'tasks.model',
+  account: 'tasks.account_id',
+};
+
+/** The margins of tasks that ended in the last `days`, by one of the keys. */
+export async function readMargins(
+  db: Knex,
+  by: (typeof marginKeys)[number],
+  days: number,
+): Promise<readonly Margin[]> {
+  // A job that ended well after its task cost something too, and was charged nothing.
+  const { rows } = await db.raw<{ rows: Margin[] }>(
+    `with made as (
+       select ${columns[by]} as name, cost_micros,
+              (select coalesce(sum(amount), 0) from transfers
+                where id in (tasks.id || ':settle', tasks.id || ':extra_charge')) as charged
+         from tasks join jobs on jobs.task_id = tasks.id
+        where finished_at > now() - make_interval(days => :days)
+          and kind = 'generation' and jobs.status = 'succeeded'
+     )
+     select name, count(*)::int as jobs,
+            count(*) filter (where cost_micros is null)::int as "withoutCost",
+            coalesce(sum(charged) filter (where cost_micros is not null), 0)::float8 as "chargedMicros",
+            coalesce(sum(cost_micros), 0)::float8 as "costMicros"
+       from made group by name order by name`,
+    { days },
+  );
+  return rows;
+}

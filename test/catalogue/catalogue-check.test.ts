@@ -1,0 +1,141 @@
+// `admin catalogue check`: what an operator reads before a catalogue is used. It needs no server.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { adminWith } from '../support/admin';
+import { catalogueText } from '../support/catalogue';
+
+type Plain = Record<string, Record<string, Record<string, unknown>>>;
+
+const folder = mkdtempSync(join(tmpdir(), 'video-catalogue-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const admin = adminWith(() => ({ DATA_DIR: folder }));
+
+function catalogueWith(change: (file: Plain) => void): string {
+  const file = parse(catalogueText, { merge: true }) as Plain;
+  change(file);
+  const path = join(folder, 'catalogue.yaml');
+  writeFileSync(path, JSON.stringify(file));
+  return path;
+}
+
+const checked = async (change: (file: Plain) => void, over: object = {}) => {
+  const file = catalogueWith(change);
+  return admin(['catalogue', 'check', file, '--json'], over);
+};
+const choice = { channel: 'studio', upstreamModel: 'studio-2.0' };
+const inDays = (days: number) =>
+  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+test('without a file the configured catalogue is checked', async () => {
+  const { exitCode, out } = await admin('catalogue check', {
+    CATALOGUE_FILE: catalogueWith(() => undefined),
+  });
+  expect(exitCode).toBe(0);
+  expect(out).toMatch(/^MODEL +PLAIN VIDEO +PRICE +A SECOND +CHANNEL +PROTOCOL/m);
+  expect(out).toMatch(/^studio-2\.0 +5 s 720p 16:9 +5\.009400 +1\.001880 +studio +ark/m);
+});
+
+test('each model is shown with the price of a plain video and the margin at each channel', async () => {
+  const { json, exitCode } = await checked(({ models }) => {
+    models!['studio-2.0']!.channels = [
+      { ...choice, cost: { perMillionTokens: '25' } },
+      {
+        ...choice,
+        upstreamModel: 'other',
+        meter: { perJob: { '480p': 90000, '720p': 90000, '1080p': 300000 } },
+      },
+    ];
+  });
+  expect(exitCode).toBe(0);
+  expect(json.warnings).toEqual([]);
+  expect(json.models[0]).toEqual({
+    ...{ model: 'studio-2.0', resolution: '720p', ratio: '16:9', duration: 5 },
+    ...{ price: '5.009400', pricePerSecond: '1.001880' },
+    channels: [
+      {
+        ...{ channel: 'studio', upstreamModel: 'studio-2.0', protocol: 'ark' },
+        ...{ charged: '5.009400', cost: '2.722500', margin: '2.286900', percent: 46 },
+      },
+      {
+        ...{ channel: 'studio', upstreamModel: 'other', protocol: 'ark' },
+        ...{ charged: '4.140000', cost: null, margin: null, percent: null },
+      },
+    ],
+  });
+});
+
+test.each<[string, string, (file: Plain) => void]>([
+  [
+    'a price below the cost',
+    'models."studio-2.0".channels[0].cost',
+    ({ models }) => {
+      models!['studio-2.0']!.channels = [{ ...choice, cost: { perMillionTokens: '47' } }];
+    },
+  ],
+  [
+    'a model that ends soon',
+    'models."studio-1.0".retires',
+    ({ models }) => Object.assign(models!['studio-1.0']!, { retires: inDays(20) }),
+  ],
+  [
+    'a model that has ended',
+    'models."studio-1.0".retires',
+    ({ models }) => Object.assign(models!['studio-1.0']!, { retires: inDays(-1) }),
+  ],
+])('%s is a warning', async (_, path, change) => {
+  const { json, exitCode } = await checked(change);
+  expect(exitCode).toBe(0);
+  expect(json.warnings.map((one: { path: string }) => one.path)).toEqual([path]);
+});
+
+test('a model that ends later is no warning, and one that has ended is not sold', async () => {
+  const later = await checked(({ models }) =>
+    Object.assign(models!['studio-1.0']!, { retires: inDays(60) }),
+  );
+  expect(later.json.warnings).toEqual([]);
+  const ended = await checked(({ models }) =>
+    Object.assign(models!['studio-1.0']!, { retires: inDays(-1) }),
+  );
+  expect(ended.json.models).toHaveLength(later.json.models.length - 1);
+});
+
+test('faults are told with path and reason, and the exit code is 1', async () => {
+  const { json, exitCode } = await checked(({ models }) => {
+    models!['studio-2.0']!.channels = [
+      { ...choice, channel: 'gone' },
+      { ...choice, cost: { perJob: { '480p': '1' } } },
+    ];
+  });
+  expect(exitCode).toBe(1);
+  const paths = json.faults.map((one: { path: string }) => one.path);
+  expect(paths).toEqual([
+    'models."studio-2.0".channels[0].channel',
+    'models."studio-2.0".channels[1].cost',
+    'models."studio-2.0".channels[1].cost',
+  ]);
+  expect(json.faults[0].reason).toMatch(/^there is no channel "gone"/);
+});
+
+test('prices in another currency than the books are a fault', async () => {
+  const { json, exitCode } = await checked(() => undefined, { CURRENCY: 'USD' });
+  expect([exitCode, json.faults[0].path]).toEqual([1, 'currency']);
+});
+
+test('a file that cannot be read is a fault', async () => {
+  const { json, exitCode } = await admin([
+    'catalogue',
+    'check',
+    join(folder, 'none.yaml'),
+    '--json',
+  ]);
+  expect(exitCode).toBe(1);
+  expect(json.faults[0].reason).toContain('cannot be read');
+});
+
+test('more than one file is wrong use', async () => {
+  expect((await admin('catalogue check a.yaml b.yaml')).exitCode).toBe(2);
+});

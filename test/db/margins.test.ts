@@ -1,0 +1,83 @@
+// What a job cost upstream is kept with the job, and the operator sees it as a margin.
+
+import { listOpenJobs } from '../../src/db/jobs/queries';
+import { storeReports } from '../../src/db/jobs/steps';
+import { closeTask } from '../../src/db/ledger';
+import { readMargins } from '../../src/db/margins';
+import type { PlannedChoice } from '../../src/domain/plan-types';
+import { adminWith } from '../support/admin';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aPlan, aSuccess, aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await anAccountWith(database.db, 'acct', 1_000_000_000);
+});
+afterAll(() => database?.drop());
+
+const admin = adminWith(() => ({ DATABASE_URL: database.operatorUrl }));
+const held = 5_000_000;
+
+/** Runs a task whose job is at this channel to its end. */
+async function aTask(choice: PlannedChoice, charged: number | null, report = {}): Promise<string> {
+  const { db } = database;
+  const taskId = aTaskId();
+  const opening = anOpening('acct', taskId, held);
+  const { hold } = opening.input.plan;
+  const input = { ...opening.input, plan: aPlan({ hold, channels: [choice] }) };
+  await openNew(db, { ...opening, input });
+  const { channel } = choice;
+  await db.raw(
+    `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,
+            activity_id = 'a', opened_at = now() where task_id = ?`,
+    [channel, `up-${taskId}`, taskId],
+  );
+  const known = { ...aSuccess(), channel };
+  await storeReports(db, [{ taskId, kind: 'generation', report: { ...known, ...report } }]);
+  expect((await listOpenJobs(db, channel)).length).toBe(0);
+  await closeTask(db, aClosing(taskId, held, charged));
+  return taskId;
+}
+
+const costOf = async (taskId: string) =>
+  (await admin(`tasks show ${taskId} --json`)).json.jobs[0].costMicros;
+
+const byTokens = {
+  ...{ channel: 'ark', upstreamModel: 'm' },
+  cost: { microsPerMillionTokens: 30_000_000 },
+};
+const byJob = { channel: 'kling', upstreamModel: 'm', cost: { microsPerJob: 2_000_000 } };
+const unknown = { channel: 'own', upstreamModel: 'm' };
+
+test('each job is kept with its cost, and margins are summed by channel, model and account', async () => {
+  expect(await costOf(await aTask(byTokens, 4_000_000))).toBe(3_267_000);
+  // More was charged than was held.
+  expect(await costOf(await aTask(byJob, 5_500_000))).toBe(2_000_000);
+  // The provider bills a video that came too late for its task.
+  expect(await costOf(await aTask(byJob, null))).toBe(2_000_000);
+  expect(
+    await costOf(await aTask(byJob, null, { status: 'failed', result: undefined })),
+  ).toBeNull();
+  expect(await costOf(await aTask(unknown, 3_000_000))).toBeNull();
+
+  expect(await readMargins(database.db, 'channel', 1)).toEqual([
+    { name: 'ark', jobs: 1, withoutCost: 0, chargedMicros: 4_000_000, costMicros: 3_267_000 },
+    { name: 'kling', jobs: 2, withoutCost: 0, chargedMicros: 5_500_000, costMicros: 4_000_000 },
+    { name: 'own', jobs: 1, withoutCost: 1, chargedMicros: 0, costMicros: 0 },
+  ]);
+  const { json } = await admin('margins --by account --json');
+  expect(json).toEqual([
+    {
+      ...{ name: 'acct', jobs: 4, withoutCost: 1 },
+      ...{ charged: '9.500000', cost: '7.267000', margin: '2.233000', percent: 24 },
+    },
+  ]);
+  expect((await admin('margins --by model --json')).json[0].name).toBe('studio-2.0');
+});
+
+test('a task that ended before the period is not counted', async () => {
+  await database.db.raw(`update tasks set finished_at = now() - interval '3 days'`);
+  expect(await readMargins(database.db, 'channel', 2)).toEqual([]);
+});
