@@ -47,6 +47,8 @@ interface ChannelOptions {
    * host is always allowed.
    */
   readonly allowHosts?: readonly string[];
+  /** Told of each fault, and for how long the channel rests after it. */
+  readonly onFault?: (id: string, kind: FaultKind, restMs: number) => void;
 }
 
 export function createChannels(
@@ -89,6 +91,7 @@ export function createChannels(
             : (retryAfterMs ?? 0);
       trouble.restUntil = Math.max(trouble.restUntil, now() + rest);
       troubles.set(id, trouble);
+      more.onFault?.(id, kind, trouble.restUntil - now());
     },
   };
 }

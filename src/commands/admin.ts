@@ -14,6 +14,7 @@ import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
 import { checkCatalogue } from './admin/catalogue';
+import { channelCommands } from './admin/channels';
 import { closingCommands } from './admin/closing';
 import {
   type AdminCommand,
@@ -53,6 +54,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...budgetCommands,
   ...callbackCommands,
   checkCatalogue,
+  ...channelCommands,
   storageUsage,
   removeFile,
   reconcileLost,

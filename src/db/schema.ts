@@ -229,7 +229,12 @@ create table watchers (
   -- The time of its last round.
   round_at  timestamptz not null default 'epoch',
   -- The account that was last given a turn. The next account in the order of the ids is next.
-  last_turn text
+  last_turn text,
+  -- For operators only: the kind of the channel's last fault, its time, and the end of the longest
+  -- rest that a process has given the channel. The rests themselves are in the processes.
+  fault       text,
+  fault_at    timestamptz,
+  rests_until timestamptz
 );
 
 -- The state of the reconciler and of the audit, in a single row.

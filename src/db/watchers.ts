@@ -1,4 +1,5 @@
-// Stores the time of the last round of each watcher loop, and finds the channels that need a loop.
+// Stores the time of the last round of each watcher loop and the last fault of each channel, and
+// finds the channels that need a loop.
 // The loops themselves are in activities/jobs/watch-channel.ts.
 
 import type { Knex } from 'knex';
@@ -37,4 +38,65 @@ export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
       union select channel from jobs where state in ('open', 'reported')`,
   );
   return rows.map((row) => row.channel);
+}
+
+/** Stores the last fault of a channel and the end of its rest. A shorter rest ends no longer one. */
+export async function recordFault(
+  db: Knex,
+  channel: string,
+  kind: string,
+  restMs: number,
+): Promise<void> {
+  await db.raw(
+    `insert into watchers (channel, fault, fault_at, rests_until)
+     values (:channel, :kind, now(), now() + make_interval(secs => :seconds))
+     on conflict (channel) do update
+        set fault = excluded.fault, fault_at = now(),
+            rests_until = greatest(watchers.rests_until, excluded.rests_until)`,
+    { channel, kind, seconds: restMs / 1_000 },
+  );
+}
+
+export interface ChannelState {
+  readonly channel: string;
+  readonly waiting: number;
+  readonly sending: number;
+  readonly open: number;
+  readonly reported: number;
+  /** The last round of the watcher; null if there was none. */
+  readonly roundAt: Date | null;
+  readonly roundAgoSeconds: number | null;
+  /** A kind of fault; null if the channel never had one. */
+  readonly fault: string | null;
+  readonly faultAt: Date | null;
+  /** The end of the rest; null if the channel does not rest now. */
+  readonly restsUntil: Date | null;
+}
+
+/** The channels that have jobs or had a watcher, including those that left the catalogue. */
+export async function listChannelStates(db: Knex): Promise<readonly ChannelState[]> {
+  const { rows } = await db.raw<{ rows: ChannelState[] }>(
+    `with jobs_of as (
+       -- A waiting job counts for the channel that it prefers.
+       select coalesce(channel, channels[1]) as channel, state, count(*)::int as jobs
+         from jobs where state in ('waiting', 'sending', 'open', 'reported') group by 1, 2
+     ), summed as (
+       select channel,
+              sum(jobs) filter (where state = 'waiting') as waiting,
+              sum(jobs) filter (where state = 'sending') as sending,
+              sum(jobs) filter (where state = 'open') as open,
+              sum(jobs) filter (where state = 'reported') as reported
+         from jobs_of group by channel
+     )
+     select channel, coalesce(waiting, 0)::int as waiting, coalesce(sending, 0)::int as sending,
+            coalesce(open, 0)::int as open, coalesce(reported, 0)::int as reported,
+            nullif(round_at, 'epoch') as "roundAt",
+            extract(epoch from now() - nullif(round_at, 'epoch'))::float8 as "roundAgoSeconds",
+            fault, fault_at as "faultAt",
+            case when rests_until > now() then rests_until end as "restsUntil"
+       from summed full join watchers using (channel)
+      where channel is not null
+      order by channel`,
+  );
+  return rows;
 }

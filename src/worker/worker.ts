@@ -18,6 +18,7 @@ import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
 import { traced } from '../../activities/task-trace';
 import { createChannels } from '../../activities/upstream/channels';
+import { keepFaults } from '../../activities/upstream/kept-faults';
 import { queuesOf } from '../../workflows/messages';
 import type { Catalogue } from '../domain/catalogue';
 import { encryptionWith } from '../temporal/payload-codec';
@@ -172,7 +173,7 @@ function composeActivities(
   const queues = queuesOf(settings.temporal.taskQueue);
   const hurry = lastSecondsOf(stopping);
   const allowHosts = settings.activities.providerHosts;
-  const more = { events, hurry, allowHosts };
+  const more = { events, hurry, allowHosts, onFault: keepFaults(db) };
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
   const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);

@@ -1,0 +1,141 @@
+// Admin commands that show the channels, and ask the provider of one a free question with its key.
+
+import { randomUUID } from 'node:crypto';
+import { createChannels } from '../../../activities/upstream/channels';
+import { UpstreamFault } from '../../../activities/upstream/provider';
+import { type ChannelState, listChannelStates } from '../../db/watchers';
+import type { Channel } from '../../domain/catalogue';
+import type { FaultKind } from '../../domain/create-answer';
+import { CommandError } from '../command';
+import { loadCatalogueOf } from '../load-catalogue';
+import type { AdminCommand, AdminContext } from './command-line';
+import { table } from './tables';
+
+const show: AdminCommand = {
+  name: 'channels',
+  about: 'each channel: its health, its jobs, its rest and its last fault',
+  async run({ config, db }) {
+    const { channels } = await loadCatalogueOf(config);
+    const states = await listChannelStates(db());
+    const ids = new Set([...Object.keys(channels), ...states.map(({ channel }) => channel)]);
+    const data = [...ids].map((id) =>
+      shown(
+        id,
+        channels[id],
+        states.find(({ channel }) => channel === id),
+      ),
+    );
+    const text = table(data, [
+      { title: 'CHANNEL', of: ({ channel }) => channel },
+      { title: 'PROTOCOL', of: ({ protocol }) => protocol },
+      { title: 'HEALTH', of: ({ health }) => health },
+      { title: 'WAITING', of: ({ waiting }) => waiting },
+      { title: 'SENDING', of: ({ sending }) => sending },
+      { title: 'OPEN', of: ({ open }) => open },
+      { title: 'MAX', of: ({ jobsMax }) => jobsMax },
+      { title: 'ENDED', of: ({ reported }) => reported },
+      { title: 'LAST ROUND', of: ({ roundAt }) => roundAt },
+      { title: 'RESTS UNTIL', of: ({ restsUntil }) => restsUntil },
+      { title: 'LAST FAULT', of: ({ lastFault }) => lastFault },
+      { title: 'AT', of: ({ faultAt }) => faultAt },
+    ]);
+    return { data, text };
+  },
+};
+
+const noState = {
+  ...{ waiting: 0, sending: 0, open: 0, reported: 0 },
+  ...{ roundAt: null, fault: null, faultAt: null, restsUntil: null },
+};
+
+function shown(id: string, channel: Channel | undefined, state: ChannelState | undefined) {
+  const { waiting, sending, open, reported, roundAt, fault, faultAt, restsUntil } =
+    state ?? noState;
+  return {
+    ...{ channel: id, protocol: channel?.protocol ?? null, health: healthOf(channel, state) },
+    ...{ waiting, sending, open, jobsMax: channel?.jobsInFlightMax ?? null, reported },
+    ...{ roundAt, restsUntil, lastFault: fault && faultText(fault as FaultKind), faultAt },
+  };
+}
+
+// A watcher makes a round in every few seconds, unless the provider answers no poll.
+const silentSeconds = 60;
+
+function healthOf(channel: Channel | undefined, state: ChannelState | undefined): string {
+  if (!channel) return 'not in the catalogue';
+  if (state?.restsUntil) return 'rests';
+  const hasJobs = state !== undefined && state.open + state.reported > 0;
+  const silence = state?.roundAgoSeconds ?? Number.POSITIVE_INFINITY;
+  if (hasJobs && silence > silentSeconds) return 'answers no polls';
+  return channel.jobsInFlightMax === 0 ? 'takes no new jobs' : 'well';
+}
+
+const faultTexts: Readonly<Record<FaultKind, string>> = {
+  caller: 'refused a request',
+  operator: 'refuses our key or account',
+  unavailable: 'cannot be reached',
+  busy: 'has too many requests',
+  ambiguous: 'gave no clear answer',
+  not_found: 'does not know a job or model',
+  late: 'a request was not sent in time',
+};
+
+const faultText = (kind: FaultKind): string => faultTexts[kind] ?? kind;
+
+const probe: AdminCommand = {
+  name: 'channels probe',
+  operands: ['NAME'],
+  isOffline: true,
+  about: 'asks the provider of a channel for an unknown job, which is free, with its key',
+  async run({ config }, input) {
+    const name = input.operand('NAME');
+    const { channels } = await loadCatalogueOf(config);
+    const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+    if (!channel) {
+      const names = Object.keys(channels).join(', ');
+      throw new CommandError(`There is no channel "${name}". The catalogue has: ${names}.`, 2);
+    }
+    const { answer, code, ms, isWell } = await ask(config, channel);
+    const data = { channel: name, protocol: channel.protocol, isWell, answer, code, ms };
+    const reason = code === null ? '' : ` (${code})`;
+    const text = `${name} ${answer}${reason}, in ${ms} ms.`;
+    return { data, text, exitCode: isWell ? 0 : 1 };
+  },
+};
+
+export const channelCommands = [show, probe];
+
+async function ask({ environment }: AdminContext['config'], channel: Channel) {
+  if (!environment[channel.apiKeyEnv]) {
+    throw new CommandError(
+      `${channel.apiKeyEnv} is not set here. The workers have the keys: run this where they run.`,
+    );
+  }
+  const catalogue = { currency: '', channels: { [channel.id]: channel }, models: {} };
+  const channels = createChannels(
+    () => ({ ...catalogue, superResolution: null }),
+    (envName) => environment[envName],
+    Date.now,
+    { events: { upstream: () => undefined } },
+  );
+  const started = performance.now();
+  const fault = await channels
+    .find(channel.id)
+    ?.provider.read(randomUUID())
+    .then(
+      () => null,
+      (error: unknown) => error,
+    );
+  const ms = Math.round(performance.now() - started);
+  return { ...verdictOn(fault), ms };
+}
+
+/** A provider that refuses the id, or does not know it, has taken the key. */
+function verdictOn(fault: unknown) {
+  const works = 'answers and takes the key';
+  if (fault === null) return { isWell: true, answer: works, code: null };
+  if (!(fault instanceof UpstreamFault)) throw fault;
+  const { kind, code } = fault;
+  if (kind === 'not_found' || kind === 'caller') return { isWell: true, answer: works, code: null };
+  return { isWell: false, answer: faultText(kind), code };
+}

@@ -1,0 +1,135 @@
+// `admin channels` and `admin channels probe`, with a real database and the studio as the provider.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { keepFaults } from '../../activities/upstream/kept-faults';
+import { recordFault, recordRound } from '../../src/db/watchers';
+import { createStudio, type Studio } from '../../studio/server';
+import { adminWith } from '../support/admin';
+import { anAccountWith, anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { catalogueText } from '../support/catalogue';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
+import { aVideosChannel } from '../support/videos-catalogue';
+
+const key = 'studio-key-for-tests';
+let database: TestDatabase;
+let studio: Studio;
+let folder: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'video-channels-'));
+  studio = await createStudio({
+    ...{ host: '127.0.0.1', port: 0, apiKey: key, dataDir: folder },
+    ...{ allowHosts: [], maxRunning: 10, maxRenders: 1 },
+  });
+  const file = parse(catalogueText, { merge: true }) as { channels: Record<string, object> };
+  Object.assign(file.channels.studio!, { moreKeys: [{ apiKeyEnv: 'KEY_B', jobsInFlightMax: 3 }] });
+  file.channels.gpu = aVideosChannel(`${studio.url}/v1`);
+  file.channels.away = aVideosChannel('http://127.0.0.1:9/v1');
+  await writeFile(join(folder, 'catalogue.yaml'), JSON.stringify(file));
+});
+afterAll(async () => {
+  await studio?.close();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const admin = adminWith(() => ({
+  DATABASE_URL: database.operatorUrl,
+  CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
+  STUDIO_URL: studio.url,
+  STUDIO_API_KEY: key,
+}));
+
+async function shown(channel: string) {
+  const { json } = await admin('channels --json');
+  return json.find((one: { channel: string }) => one.channel === channel);
+}
+
+async function aJob(state: string, channel: string | null): Promise<void> {
+  const { db } = database;
+  const taskId = aTaskId();
+  await openNew(db, anOpening('acct', taskId, 1));
+  await db.raw(
+    `update jobs set state = ?, channel = ?, channels = '{studio:KEY_B}', upstream_id = ?,
+            opened_at = now() where task_id = ?`,
+    [state, channel, channel && taskId, taskId],
+  );
+}
+
+describe('the list', () => {
+  test('has each key with its jobs, its limit and its last round', async () => {
+    await anAccountWith(database.db, 'acct', 1_000);
+    await aJob('open', 'studio');
+    await aJob('open', 'studio:KEY_B');
+    await aJob('sending', 'studio:KEY_B');
+    await aJob('waiting', null);
+    await recordRound(database.db, 'studio');
+    expect(await shown('studio')).toMatchObject({
+      ...{ protocol: 'ark', health: 'well', waiting: 0, sending: 0, open: 1, jobsMax: null },
+      ...{ roundAt: expect.any(String), restsUntil: null, lastFault: null, faultAt: null },
+    });
+    expect(await shown('studio:KEY_B')).toMatchObject({
+      // No watcher has read its job.
+      ...{ health: 'answers no polls', waiting: 1, sending: 1, open: 1, jobsMax: 3 },
+    });
+    expect(await shown('gpu')).toMatchObject({ health: 'well', open: 0 });
+  });
+
+  test('shows a channel that left the catalogue but has jobs', async () => {
+    await aJob('open', 'gone');
+    expect(await shown('gone')).toMatchObject({
+      ...{ protocol: null, health: 'not in the catalogue', open: 1 },
+    });
+  });
+
+  test('shows the last fault and the rest, until the rest is over', async () => {
+    const faults = keepFaults(database.db);
+    faults('studio', 'busy', 0);
+    await until('it is stored', async () => (await shown('studio')).lastFault !== null);
+    expect(await shown('studio')).toMatchObject({
+      ...{ health: 'well', lastFault: 'has too many requests', restsUntil: null },
+    });
+    faults('studio', 'operator', 60_000);
+    await until('it is stored', async () => (await shown('studio')).health === 'rests');
+    // A shorter rest in another process ends no longer one.
+    const { restsUntil } = await shown('studio');
+    await recordFault(database.db, 'studio', 'unavailable', 1_000);
+    expect(await shown('studio')).toMatchObject({
+      ...{ health: 'rests', restsUntil, lastFault: 'cannot be reached' },
+    });
+    await database.db.raw(`update watchers set rests_until = now()`);
+    expect((await shown('studio')).health).toBe('well');
+  });
+});
+
+describe('the probe', () => {
+  const probed = (name: string, over = {}) => admin(`channels probe ${name} --json`, over);
+
+  test.each(['studio', 'studio-enhancer', 'gpu'])('of %s finds that it works', async (name) => {
+    const { exitCode, json } = await probed(name);
+    expect([exitCode, json.isWell]).toEqual([0, true]);
+  });
+
+  test('needs no database', async () => {
+    const { exitCode } = await probed('studio', { DATABASE_URL: 'postgres://127.0.0.1:9/none' });
+    expect(exitCode).toBe(0);
+  });
+
+  test.each([
+    ['the provider refuses the key', 'studio:KEY_B', { KEY_B: 'revoked' }],
+    ['the provider cannot be reached', 'away', {}],
+  ])('says that %s', async (_, name, over) => {
+    const { exitCode, json } = await probed(name, over);
+    expect([exitCode, json.isWell, typeof json.code]).toEqual([1, false, 'string']);
+  });
+
+  test('says that the key is missing here, or that there is no such channel', async () => {
+    expect((await probed('studio:KEY_B')).exitCode).toBe(1);
+    expect((await probed('none')).exitCode).toBe(2);
+  });
+});
