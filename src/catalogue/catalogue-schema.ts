@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import {
   contractSeconds,
+  type FixedRatio,
   inputTypes,
   ratios,
   resolutions,
@@ -84,11 +85,8 @@ const channel = z.strictObject({
 
 const dimensions = 'must be dimensions such as 1280x720';
 const size = z.string({ error: dimensions }).regex(/^[1-9]\d{1,4}x[1-9]\d{1,4}$/, dimensions);
-const fixedRatios = ratios.filter((ratio) => ratio !== 'adaptive');
-const sizes = z.partialRecord(
-  oneOf(fixedRatios as ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']),
-  size,
-);
+const fixedRatios: readonly FixedRatio[] = ratios.filter((ratio) => ratio !== 'adaptive');
+const sizes = z.partialRecord(oneOf(fixedRatios), size);
 const pixelTable = z.partialRecord(oneOf(resolutions), sizes);
 
 const price = z.strictObject({

@@ -6,7 +6,14 @@ import { z } from 'zod';
 import type { Field } from './field';
 import { optionals, words } from './field';
 import { metadataSchema } from './metadata-schema';
-import { inputTypes, ratios, resolutions, secondsMax } from './vocabulary';
+import {
+  contractRatios,
+  contractResolutions,
+  inputTypes,
+  ratios,
+  resolutions,
+  secondsMax,
+} from './vocabulary';
 
 const numeric = /^-?\d+$/;
 // The catalogue says which of these lengths a model makes; the plan checks that.
@@ -91,17 +98,18 @@ export const requestFields = {
   resolution: {
     schema: z.enum(['', ...resolutions]).meta({
       description:
-        'Output tier; the default is the model’s, mostly `720p`. Empty counts as absent.',
+        'Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it.',
       example: '720p',
     }),
-    wanted: `must be one of ${words(resolutions)}`,
+    wanted: `must be one of ${words(contractResolutions)}`,
   },
   ratio: {
     schema: z.enum(ratios).meta({
-      description: 'Width to height; the default is the model’s, mostly `adaptive`.',
+      description:
+        'Width to height; the default is the model’s, mostly `adaptive`. `3:2`, `2:3` and `9:21` only for a model that lists them.',
       example: '16:9',
     }),
-    wanted: `must be one of ${words(ratios)}`,
+    wanted: `must be one of ${words(contractRatios)}`,
   },
   size: {
     schema: z.string().min(1).meta({

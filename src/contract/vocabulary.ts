@@ -10,10 +10,14 @@ export type Stage = (typeof stages)[number];
 export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;
 export type InputType = (typeof inputTypes)[number];
 
-export const resolutions = ['480p', '720p', '1080p', '4k'] as const;
+/** The tiers of the API document. A model of the catalogue may have further ones. */
+export const contractResolutions = ['480p', '720p', '1080p', '4k'] as const;
+export const resolutions = [...contractResolutions, '360p', '512p', '540p', '768p'] as const;
 export type Resolution = (typeof resolutions)[number];
 
-export const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
+/** The ratios of the API document. A model of the catalogue may have further ones. */
+export const contractRatios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
+export const ratios = [...contractRatios, '3:2', '2:3', '9:21'] as const;
 export type Ratio = (typeof ratios)[number];
 export type FixedRatio = Exclude<Ratio, 'adaptive'>;
 

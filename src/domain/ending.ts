@@ -5,7 +5,7 @@
 import type { TaskError, TaskObject } from '../contract/task';
 import type { JobReport } from './job';
 import { meteredTokens } from './meter';
-import { nearestRatio, outputSize } from './output-size';
+import { outputSize, shownRatio } from './output-size';
 import type { BillingLine, Plan } from './plan-types';
 import { billing, settlementFor } from './pricing';
 import type { KeptResults, ResultSource } from './results';
@@ -99,7 +99,7 @@ export function finishedVideo({ plan, generation, enhanced, stored }: Work): Fin
   const seconds = lengthOf(last) ?? lengthOf(base);
   const completionTokens = tokensOf(plan, generation);
   const size = stored?.size ?? outputSize(plan);
-  const ratio = base?.ratio ?? (size ? nearestRatio(size) : null);
+  const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
   return {
     shown: {

@@ -2,7 +2,7 @@
 // the short side of the base video to the target and keeps the ratio of the sides. So 480p 16:9
 // (864x496) becomes 1882x1080 at 1080p.
 
-import { type FixedRatio, ratios } from '../contract/vocabulary';
+import { contractRatios, type FixedRatio, type Ratio } from '../contract/vocabulary';
 import type { Size } from './catalogue';
 import type { Plan } from './plan-types';
 import { shortSides } from './resolution';
@@ -24,13 +24,22 @@ export function outputSize({
 
 /** The ratio of the API document that is nearest to this size. */
 export function nearestRatio({ width, height }: Size): FixedRatio {
-  const fixed = ratios.filter((ratio) => ratio !== 'adaptive');
+  const fixed = contractRatios.filter((ratio) => ratio !== 'adaptive');
   const distance = (ratio: FixedRatio) => {
     const [across = 1, down = 1] = ratio.split(':').map(Number);
     const quotient = (width * down) / (height * across);
     return Math.max(quotient, 1 / quotient);
   };
-  return fixed.reduce((best, ratio) => (distance(ratio) < distance(best) ? ratio : best));
+  return fixed.reduce<FixedRatio>(
+    (best, one) => (distance(one) < distance(best) ? one : best),
+    '16:9',
+  );
+}
+
+/** The ratio of a video of this size. A ratio that only some models have stays as it was asked. */
+export function shownRatio(planned: Ratio, size: Size): Ratio {
+  const words: readonly string[] = contractRatios;
+  return words.includes(planned) ? nearestRatio(size) : planned;
 }
 
 /** Rounds to an even number, because video encoders accept only even sides. */

@@ -23,7 +23,13 @@ import { limitFaults } from './limits';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
 import type { Frame } from './resolution';
-import { enhancementFaults, enhancementTargetFaults, list, resolveFrame } from './resolution';
+import {
+  contractFrameFaults,
+  enhancementFaults,
+  enhancementTargetFaults,
+  list,
+  resolveFrame,
+} from './resolution';
 
 interface PlanGiven {
   /**
@@ -155,6 +161,7 @@ function faultsOnAnyModel(request: VideoRequest, { lengthFrom }: PlanGiven): Ref
   const base = draft ? undefined : request.resolution;
   return [
     ...promptSwitchFaults(request.prompt),
+    ...contractFrameFaults(request),
     ...contractDurationFaults(request.duration, lengthFrom),
     ...inputTypeFaults(inputTypeOf(request), stated, request),
     ...(config && base ? enhancementTargetFaults(config, base) : []),

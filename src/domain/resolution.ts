@@ -5,14 +5,23 @@
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
 import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
-import { enhancedResolutions, resolutions } from '../contract/vocabulary';
+import {
+  contractRatios,
+  contractResolutions,
+  enhancedResolutions,
+  resolutions,
+} from '../contract/vocabulary';
 import type { Model, Size } from './catalogue';
 import { frameOfSize, sizeOf } from './catalogue';
 
 /** The nominal short side of each tier, in pixels. */
 export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number>> = {
+  '360p': 360,
   '480p': 480,
+  '512p': 512,
+  '540p': 540,
   '720p': 720,
+  '768p': 768,
   '1080p': 1080,
   '2k': 1440,
   '4k': 2160,
@@ -50,7 +59,18 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   const from = asked.resolution === undefined && bySize ? 'size' : 'resolution';
   const ratio = asked.ratio ?? bySize?.ratio ?? model.defaults.ratio;
 
-  if (tier !== undefined && !model.resolutions.includes(tier)) {
+  const isTierKnown = tier === undefined || model.resolutions.includes(tier);
+  const isRatioKnown = model.ratios.includes(ratio);
+  const foreign = contractFrameFaults(
+    {
+      ...(isTierKnown ? {} : { resolution: tier }),
+      ...(isRatioKnown ? {} : { ratio }),
+    },
+    from,
+  );
+  faults.push(...foreign);
+  const isForeign = (param: string) => foreign.some((fault) => fault.param === param);
+  if (!isTierKnown && !isForeign(from)) {
     faults.push({
       code: 'unsupported_value',
       param: from,
@@ -63,7 +83,7 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
       message: `${from}: a draft is always 480p; got ${tier}. Leave ${from} out, send 480p, or send metadata.draft false.`,
     });
   }
-  if (!model.ratios.includes(ratio)) {
+  if (!isRatioKnown && !isForeign('ratio')) {
     const param = asked.ratio === undefined ? from : 'ratio';
     faults.push({
       code: 'unsupported_value',
@@ -74,6 +94,27 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   const resolution = asked.draft && model.draft ? '480p' : (tier ?? model.defaults.resolution);
   const size = sizeOf(model, resolution, ratio);
   return { frame: { resolution, ratio, size, from, explicit: tier !== undefined }, faults };
+}
+
+/** The words outside the API document, which only models that list them take. */
+export function contractFrameFaults(
+  { resolution, ratio }: { readonly resolution?: Resolution; readonly ratio?: Ratio },
+  from: Frame['from'] = 'resolution',
+): Refusal[] {
+  const faultOf = (param: string, known: readonly string[], sent: string | undefined): Refusal[] =>
+    sent === undefined || known.includes(sent)
+      ? []
+      : [
+          {
+            code: 'invalid_value',
+            param,
+            message: `${param}: must be one of ${known.map((word) => `"${word}"`).join(', ')}; got "${sent}".`,
+          },
+        ];
+  return [
+    ...faultOf(from, contractResolutions, resolution),
+    ...faultOf('ratio', contractRatios, ratio),
+  ];
 }
 
 const dimensions = /^([1-9]\d{1,4})[xX*]([1-9]\d{1,4})$/;

@@ -304,7 +304,7 @@ describe('an invalid catalogue', () => {
     [
       'an unknown tier',
       { 'models/studio-1.0/resolutions': ['8k'] },
-      'models."studio-1.0".resolutions[0]: must be one of "480p", "720p", "1080p", "4k"; got "8k"',
+      'models."studio-1.0".resolutions[0]: must be one of "480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"; got "8k"',
     ],
     [
       'a default that is not offered',

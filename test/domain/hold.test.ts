@@ -4,7 +4,7 @@
 // charge may be above its hold.
 
 import { parseRequest } from '../../src/contract/parse-request';
-import { enhancedResolutions, resolutions } from '../../src/contract/vocabulary';
+import { contractResolutions, enhancedResolutions } from '../../src/contract/vocabulary';
 import type { InputFile } from '../../src/domain/input-files';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
@@ -44,7 +44,7 @@ function drawRequest(random: () => number, isEnhanced: boolean) {
   const { request } = parseRequest({
     model: pick(random, Object.keys(catalogue.models)),
     prompt: 'a lighthouse at dusk',
-    resolution: pick(random, resolutions),
+    resolution: pick(random, contractResolutions),
     ratio: pick(random, ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']),
     duration: random() < 0.2 ? -1 : between(random, 4, 15),
     ...(random() < 0.8 ? { videos } : {}),
@@ -84,7 +84,8 @@ function reportedMilliseconds(plan: Plan, random: () => number): number {
 /** The figure that the studio reports. A length that the model chooses is as long as possible. */
 function reportedTokens(plan: Plan, realMs: number, random: () => number): number {
   const { upstreamModel } = plan.channels[0]!;
-  const sizes = findModel(upstreamModel)!.sizes[plan.resolution];
+  const tier = contractResolutions.find((one) => one === plan.resolution)!;
+  const sizes = findModel(upstreamModel)!.sizes[tier];
   const shape = { width: between(random, 300, 6_000), height: between(random, 300, 6_000) };
   return countTokens({
     ...(plan.ratio === 'adaptive' ? adaptiveSize(sizes, shape) : sizes[plan.ratio as Ratio]),

@@ -2,7 +2,7 @@
 // lengths. No charge may be above its hold.
 
 import { parseRequest } from '../../src/contract/parse-request';
-import { resolutions } from '../../src/contract/vocabulary';
+import { contractResolutions } from '../../src/contract/vocabulary';
 import type { Catalogue, Meter } from '../../src/domain/catalogue';
 import { finishedVideo } from '../../src/domain/ending';
 import type { JobReport } from '../../src/domain/job';
@@ -84,7 +84,7 @@ test.each<[string, Meter]>([
     const { request } = parseRequest({
       model: pick(random, Object.keys(catalogue.models)),
       prompt: 'a lighthouse',
-      resolution: pick(random, resolutions),
+      resolution: pick(random, contractResolutions),
       ratio: pick(random, ['16:9', '1:1', 'adaptive']),
       duration: random() < 0.2 ? -1 : between(random, 4, 15),
       ...(random() < 0.5 ? { videos: ['https://media.example.com/a.mp4'] } : {}),

@@ -1,7 +1,7 @@
 // Draws random requests and prices, and makes plans of them with the real planner.
 
 import { parseRequest } from '../../src/contract/parse-request';
-import { enhancedResolutions, resolutions } from '../../src/contract/vocabulary';
+import { contractResolutions, enhancedResolutions } from '../../src/contract/vocabulary';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { planTask } from '../../src/domain/plan';
 import type { Plan } from '../../src/domain/plan-types';
@@ -76,7 +76,7 @@ function drawBody(random: Random, { enhanced, hasVideo, milliseconds }: Drawn) {
   return {
     model: pick(random, Object.keys(catalogue.models)),
     prompt: 'a lighthouse at dusk',
-    resolution: pick(random, resolutions),
+    resolution: pick(random, contractResolutions),
     ratio: pick(random, ratios),
     duration: random() < 0.15 ? -1 : between(random, 4, 15),
     ...(hasVideo ? { videos: ['https://media.example.com/1.mp4'] } : {}),

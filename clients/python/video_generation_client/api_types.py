@@ -15,8 +15,8 @@ class VideoRequest(_VideoRequestNeeded, total=False):
     images: Optional[List[str]]
     videos: Optional[List[str]]
     audios: Optional[List[str]]
-    resolution: Optional[Literal["", "480p", "720p", "1080p", "4k"]]
-    ratio: Optional[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]]
+    resolution: Optional[Literal["", "480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]]
+    ratio: Optional[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "3:2", "2:3", "9:21"]]
     size: Optional[str]
     duration: Optional[Union[Literal[-1], int, str]]
     seconds: Optional[Union[Literal[-1], int, str]]
@@ -180,8 +180,8 @@ class Quote(TypedDict):
     plain_video: PlainVideo
 
 class PlainVideo(TypedDict):
-    resolution: Literal["480p", "720p", "1080p", "4k"]
-    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]
+    resolution: Literal["480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]
+    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "3:2", "2:3", "9:21"]
     duration: int
     currency: str
     price: str
@@ -214,8 +214,8 @@ class ModelFeatures(TypedDict):
     prompt_chars_max: int
 
 class ModelDefaults(TypedDict):
-    resolution: Literal["480p", "720p", "1080p", "4k"]
-    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]
+    resolution: Literal["480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]
+    ratio: Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "3:2", "2:3", "9:21"]
     duration: int
 
 class _ModelPricesNeeded(TypedDict):
@@ -223,7 +223,7 @@ class _ModelPricesNeeded(TypedDict):
     per_million_tokens: str
 
 class ModelPrices(_ModelPricesNeeded, total=False):
-    resolutions: List[Literal["480p", "720p", "1080p", "4k"]]
+    resolutions: List[Literal["480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]]
     input_video: bool
     audio: bool
 
@@ -240,8 +240,8 @@ class ModelSuperResolution(TypedDict):
 
 class _ModelNeeded(TypedDict):
     id: str
-    resolutions: List[Literal["480p", "720p", "1080p", "4k"]]
-    ratios: List[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"]]
+    resolutions: List[Literal["480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]]
+    ratios: List[Literal["16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "3:2", "2:3", "9:21"]]
     sizes: Dict[str, Dict[str, str]]
     durations: ModelDurations
     inputs: ModelInputs

@@ -18,10 +18,10 @@ export interface VideoRequest {
   videos?: Array<string> | null;
   /** Public audio URLs or uploaded files, at most 3. */
   audios?: Array<string> | null;
-  /** Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. */
-  resolution?: "" | "480p" | "720p" | "1080p" | "4k" | null;
-  /** Width to height; the default is the model’s, mostly `adaptive`. */
-  ratio?: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | null;
+  /** Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it. */
+  resolution?: "" | "480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p" | null;
+  /** Width to height; the default is the model’s, mostly `adaptive`. `3:2`, `2:3` and `9:21` only for a model that lists them. */
+  ratio?: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | "3:2" | "2:3" | "9:21" | null;
   /** Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent. */
   size?: string | null;
   /** Output seconds, 4 to 15 unless `durations` of the model says otherwise, or -1: the model picks the length. Integer or numeric string. */
@@ -283,8 +283,8 @@ export interface Quote {
 
 /** The most that five seconds of 720p without references cost, to compare models. */
 export interface PlainVideo {
-  resolution: "480p" | "720p" | "1080p" | "4k";
-  ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
+  resolution: "480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p";
+  ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | "3:2" | "2:3" | "9:21";
   duration: number;
   currency: string;
   /** Decimal amount, six places. */
@@ -299,8 +299,8 @@ export interface Model {
   retires?: string;
   /** The model to use instead. */
   replaced_by?: string;
-  resolutions: Array<"480p" | "720p" | "1080p" | "4k">;
-  ratios: Array<"16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive">;
+  resolutions: Array<"480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p">;
+  ratios: Array<"16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | "3:2" | "2:3" | "9:21">;
   /** `WxH` by tier and ratio. */
   sizes: {
     [name: string]: {
@@ -334,13 +334,13 @@ export interface Model {
     prompt_chars_max: number;
   };
   defaults: {
-    resolution: "480p" | "720p" | "1080p" | "4k";
-    ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
+    resolution: "480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p";
+    ratio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | "3:2" | "2:3" | "9:21";
     duration: number;
   };
   /** The first row whose conditions all hold is the price of a million tokens. */
   prices: Array<{
-    resolutions?: Array<"480p" | "720p" | "1080p" | "4k">;
+    resolutions?: Array<"480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p">;
     input_video?: boolean;
     audio?: boolean;
     currency: string;
