@@ -27,7 +27,7 @@ import { opsRoutes } from './routes/health';
 import { listAccountTasks } from './routes/list';
 import { modelRoutes } from './routes/models';
 import { pageRoutes } from './routes/playground';
-import { quoteRoutes } from './routes/quotes';
+import { createQuote, quoteRoutes } from './routes/quotes';
 import { createTaskHandlers, readRoutes } from './routes/read';
 import { webhookRoutes } from './routes/webhooks';
 import { shapeErrors, shapeRoutes } from './shapes/shape';
@@ -65,7 +65,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
   const admit = createAdmission(authenticate, settings, elapsed);
   const list = listAccountTasks(deps);
-  const shapes = createShapes(deps, { ...tasks, create, list });
+  const quote = createQuote(deps);
+  const shapes = createShapes(deps, { ...tasks, create, list, quote });
   const running = settings.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
@@ -77,7 +78,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   };
   routes.use((ctx, next) => admitted(ctx, next));
   routes.post(['/v1/videos/generations', '/v1/video/generations'], createRoute);
-  quoteRoutes(routes, deps);
+  quoteRoutes(routes, quote);
   readRoutes(routes, tasks);
   routes.get('/v1/tasks', list);
   modelRoutes(routes, deps);

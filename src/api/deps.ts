@@ -2,6 +2,7 @@
 // import cycle at run time.
 
 import type { Knex } from 'knex';
+import type { ShapeName } from '../contract/openapi-shapes';
 import type { Catalogue } from '../domain/catalogue';
 import type { Storage } from '../storage/storage';
 import type { TemporalClient } from '../temporal/client';
@@ -50,7 +51,7 @@ export interface ApiSettings {
   readonly filesDelivery: 'proxy' | 'redirect';
   readonly playground: boolean;
   /** The forms of other services that the API speaks besides its own. */
-  readonly shapes: readonly ('openai' | 'ark')[];
+  readonly shapes: readonly ShapeName[];
   readonly temporalUiUrl: string | null;
   /** The namespace in links to the Temporal UI. */
   readonly temporalNamespace?: string;

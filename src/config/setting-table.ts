@@ -32,8 +32,8 @@ export const table = z.object({
     .default([])
     .describe('Web pages, by origin, that may call the API from a browser.'),
   PLAYGROUND: flag().default(false).describe('Serves the playground page at /.'),
-  SHAPES: list(choice(['openai', 'ark', 'none']))
-    .default(['openai', 'ark'])
+  SHAPES: list(choice(['openai', 'ark', 'mcp', 'none']))
+    .default(['openai', 'ark', 'mcp'])
     .describe(
       'The forms of other services that the API speaks besides its own; none: only its own.',
     ),

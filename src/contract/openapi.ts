@@ -21,6 +21,7 @@ import {
   taskIdParameter,
 } from './openapi-parts';
 import { servicePaths } from './openapi-service';
+import { type ShapeName, shapePaths, shapesTag } from './openapi-shapes';
 import { webhookPaths } from './openapi-webhooks';
 import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './reply-schema';
 
@@ -28,10 +29,12 @@ interface DocumentedService {
   readonly version: string;
   /** The base URL under which callers reach the API. */
   readonly publicUrl: string;
+  /** The forms of other services that this service speaks. */
+  readonly shapes?: readonly ShapeName[];
 }
 
-export function createOpenApiDocument({ version, publicUrl }: DocumentedService): object {
-  return createDocument(documentOf(publicUrl, version), { override: openReplies });
+export function createOpenApiDocument(service: DocumentedService): object {
+  return createDocument(documentOf(service), { override: openReplies });
 }
 
 type OverrideContext = Parameters<
@@ -49,7 +52,7 @@ function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {
   }
 }
 
-function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
+function documentOf({ publicUrl, version, shapes = [] }: DocumentedService): ZodOpenApiObject {
   return {
     openapi: '3.1.1',
     info: {
@@ -72,6 +75,9 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
       { name: 'Models', description: 'What a key may use, and what it costs.' },
       { name: 'Account', description: 'Tasks and money of the account.' },
       { name: 'Service', description: 'For operators.' },
+      ...(shapes.length > 0
+        ? [{ name: shapesTag, description: 'For clients of other services.' }]
+        : []),
     ],
     components: {
       securitySchemes: {
@@ -82,7 +88,10 @@ function documentOf(publicUrl: string, version: string): ZodOpenApiObject {
         },
       },
     },
-    paths: { ...taskPaths(), ...otherPaths() },
+    paths: Object.assign(
+      { ...taskPaths(), ...otherPaths() },
+      ...shapes.map((name) => shapePaths[name]),
+    ),
   };
 }
 

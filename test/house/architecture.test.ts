@@ -74,6 +74,7 @@ const groups: Readonly<Record<string, Group>> = {
       'koa',
       '@koa/router',
       '@fastify/busboy',
+      '@modelcontextprotocol/server',
       'knex',
       'swagger-ui-dist',
       'lru-cache',

@@ -25,7 +25,7 @@ export const testSettings: ApiSettings = {
   filesKeptDays: 30,
   filesDelivery: 'proxy',
   playground: false,
-  shapes: ['openai', 'ark'],
+  shapes: ['openai', 'ark', 'mcp'],
   temporalUiUrl: null,
   version: { name: 'test', version: '0', commit: 'test' },
 };

@@ -9,11 +9,11 @@ import type { ApiDeps } from '../deps';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
 export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
-  const { publicUrl, version } = settings;
+  const { publicUrl, version, shapes } = settings;
   const openApi = lazily(() =>
     pageFile(
       'application/json',
-      JSON.stringify(createOpenApiDocument({ publicUrl, version: version.version })),
+      JSON.stringify(createOpenApiDocument({ publicUrl, version: version.version, shapes })),
     ),
   );
   const files: Readonly<Record<string, () => PageFile>> = {

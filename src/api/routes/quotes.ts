@@ -1,26 +1,32 @@
 // POST /v1/videos/quotes: takes the body of a create and answers with the size, the length and the
 // hold. Nothing is stored.
 
+import type { ParsedRequest } from '../../contract/parse-request';
 import { assert } from '../../domain/assert';
 import { type Catalogue, findModel } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
 import { outputSize } from '../../domain/output-size';
 import type { Plan } from '../../domain/plan-types';
 import { billing } from '../../domain/pricing';
-import type { KeyedRouter } from '../context';
+import type { KeyedCall, KeyedRouter } from '../context';
 import { Refused } from '../context';
 import { planForCaller } from '../create/plan-request';
 import { readRequest } from '../create/read-request';
 import type { ApiDeps } from '../deps';
 import { shownPlainVideo } from './models';
 
-export function quoteRoutes(router: KeyedRouter, deps: ApiDeps): void {
-  router.post('/v1/videos/quotes', async (ctx) => {
-    const parsed = await readRequest(ctx);
+export type Quote = (ctx: KeyedCall, parsed: ParsedRequest) => Promise<void>;
+
+export function createQuote(deps: ApiDeps): Quote {
+  return async (ctx, parsed) => {
     const plan = await planForCaller(parsed, deps, ctx.state.caller);
     if (plan instanceof Refused) throw plan;
     ctx.body = quoteOf(plan, deps.catalogue());
-  });
+  };
+}
+
+export function quoteRoutes(router: KeyedRouter, quote: Quote): void {
+  router.post('/v1/videos/quotes', async (ctx) => quote(ctx, await readRequest(ctx)));
 }
 
 function quoteOf(plan: Plan, catalogue: Catalogue) {

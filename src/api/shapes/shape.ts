@@ -8,6 +8,7 @@ import type { ApiCall, ApiState, KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { Create } from '../create/create';
 import type { ApiDeps } from '../deps';
+import type { Quote } from '../routes/quotes';
 import type { TaskHandlers } from '../routes/read';
 
 export type Handler = (ctx: KeyedCall) => Promise<void>;
@@ -16,6 +17,7 @@ export type Handler = (ctx: KeyedCall) => Promise<void>;
 export interface Calls extends TaskHandlers {
   readonly create: Create;
   readonly list: Handler;
+  readonly quote: Quote;
 }
 
 export interface ShapeRoute {

@@ -1,13 +1,16 @@
 // All shapes by their names in the setting SHAPES.
 
+import type { ShapeName } from '../../contract/openapi-shapes';
 import type { ApiDeps } from '../deps';
 import { arkShape } from './ark/ark';
+import { mcpShape } from './mcp/mcp';
 import { openAiShape } from './openai/openai';
 import type { Calls, CreateShape, Shape } from './shape';
 
-const known: Readonly<Record<ApiDeps['settings']['shapes'][number], CreateShape>> = {
+const known: Readonly<Record<ShapeName, CreateShape>> = {
   openai: openAiShape,
   ark: arkShape,
+  mcp: mcpShape,
 };
 
 export function createShapes(deps: ApiDeps, calls: Calls): Shape[] {
