@@ -2,7 +2,7 @@
 
 import type { JobStatus } from '../../../src/domain/job';
 import { field, numberOf, textOf, unixSecondsOf } from '../http-exchange';
-import type { JobReading } from '../provider';
+import { type JobReading, statusIn } from '../provider';
 import { failureOf } from './faults';
 
 const statuses: Readonly<Record<string, JobStatus>> = {
@@ -16,7 +16,7 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(item: unknown): JobReading {
   const word = textOf(field(item, 'status')) ?? '';
-  const status = statuses[word] ?? null;
+  const status = statusIn(statuses, word);
   if (status === 'succeeded') return { status, word, result: resultOf(item) };
   if (status === 'failed' || status === 'cancelled' || status === 'expired') {
     return { status, word, failure: failureOf(status, field(item, 'error')) };

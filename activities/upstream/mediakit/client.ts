@@ -16,7 +16,7 @@ import {
   upstreamIdOf,
 } from '../http-exchange';
 import type { JobReading, Provider, ProviderAccess } from '../provider';
-import { UpstreamFault } from '../provider';
+import { statusIn, UpstreamFault } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 
 export function createMediakit(access: ProviderAccess): Provider {
@@ -96,7 +96,7 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 function readingOf(item: unknown): JobReading {
   const refused = field(item, 'success') === false;
   const word = textOf(field(item, 'status')) ?? (refused ? 'failed' : '');
-  const status = statuses[word] ?? null;
+  const status = statusIn(statuses, word);
   const result = field(item, 'result');
   if (status === 'succeeded') {
     return {

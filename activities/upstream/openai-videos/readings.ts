@@ -3,7 +3,7 @@
 
 import type { JobStatus } from '../../../src/domain/job';
 import { field, textOf, unixSecondsOf } from '../http-exchange';
-import type { JobReading } from '../provider';
+import { type JobReading, statusIn } from '../provider';
 import { failureOf } from './faults';
 
 // The protocol has four words; the others are words of gateways and of self-hosted servers.
@@ -20,7 +20,7 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(item: unknown, contentUrl: string): JobReading {
   const word = textOf(field(item, 'status')) ?? '';
-  const status = Object.hasOwn(statuses, word) ? (statuses[word] ?? null) : null;
+  const status = statusIn(statuses, word);
   if (status === 'succeeded') return { status, word, result: resultOf(item, contentUrl) };
   if (status === 'failed' || status === 'cancelled') {
     return { status, word, failure: failureOf(status, field(item, 'error')) };
