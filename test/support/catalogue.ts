@@ -10,6 +10,7 @@ const file = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf
 
 export const catalogueText = file('catalogue.yaml');
 export const arkCatalogueText = file('catalogue.ark.yaml');
+export const exampleText = file('catalogue.example.yaml');
 
 /** Parses a catalogue with the protocols of the service. */
 export function parseCatalogue(
