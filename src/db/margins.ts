@@ -29,7 +29,7 @@ export async function readMargins(
   by: (typeof marginKeys)[number],
   days: number,
 ): Promise<readonly Margin[]> {
-  // A job that ended well after its task cost something too, and was charged nothing.
+  // A job that succeeded although its task failed cost something too, and was charged nothing.
   const { rows } = await db.raw<{ rows: Margin[] }>(
     `with made as (
        select ${columns[by]} as name, cost_micros,

@@ -55,7 +55,7 @@ test('each job is kept with its cost, and margins are summed by channel, model a
   expect(await costOf(await aTask(byTokens, 4_000_000))).toBe(3_267_000);
   // More was charged than was held.
   expect(await costOf(await aTask(byJob, 5_500_000))).toBe(2_000_000);
-  // The provider bills a video that came too late for its task.
+  // The provider bills a video even if its task failed, for example because no copy could be stored.
   expect(await costOf(await aTask(byJob, null))).toBe(2_000_000);
   expect(
     await costOf(await aTask(byJob, null, { status: 'failed', result: undefined })),
