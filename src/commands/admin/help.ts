@@ -8,19 +8,26 @@ Commands that change something take --as NAME and --why TEXT, for the log of ope
 Exit codes: 0 done, 1 the thing asked for is not so, 2 wrong use.`;
 
 export function helpOn(commands: readonly AdminCommand[], words: readonly string[]): Answer {
-  const exact = commands.find(
-    ({ name }) => name === words.slice(0, name.split(' ').length).join(' '),
-  );
-  if (exact) return { data: described(exact), text: helpOnOne(exact) };
+  const exact = [2, 1]
+    .map((length) => words.slice(0, length).join(' '))
+    .map((typed) => commands.find(({ name }) => name === typed))
+    .find((command) => command !== undefined);
+  if (exact) {
+    const below = commands.filter(({ name }) => name.startsWith(`${exact.name} `));
+    const text = [helpOnOne(exact), ...below.flatMap((one) => ['', ...linesOn(one)])].join('\n');
+    return { data: described(exact), text };
+  }
   const [group] = words;
   const shown = commands.filter(({ name }) => group === undefined || name.split(' ')[0] === group);
   if (shown.length === 0) {
     throw new CommandError(`There is no command "${group}".\n\n${helpOn(commands, []).text}`, 2);
   }
-  const lines = shown.flatMap((command) => [`  ${usageOf(command)}`, `      ${command.about}`]);
+  const lines = shown.flatMap(linesOn);
   const usage = `Usage: admin ${group ?? '<command>'} …`;
   return { data: shown.map(described), text: [usage, '', ...lines, '', about].join('\n') };
 }
+
+const linesOn = (command: AdminCommand) => [`  ${usageOf(command)}`, `      ${command.about}`];
 
 function helpOnOne(command: AdminCommand): string {
   const rows = Object.entries(optionsOf(command)).map(
