@@ -26,10 +26,10 @@ export interface ActivityEvents {
   /** A create returned a second upstream id for one job. The task keeps the first id. */
   secondJob(channel: string, taskId: string, upstreamId: string): void;
   /**
-   * `noticed`: the provider does not know a job. `back`: the provider knows the job again. `ended`:
-   * the provider did not know the job for too long, so the task was ended.
+   * `noticed`: the provider does not know a job. `ended`: the provider did not know the job for too
+   * long, so the task was ended.
    */
-  jobGone(channel: string, taskId: string, outcome: 'noticed' | 'back' | 'ended'): void;
+  jobGone(channel: string, taskId: string, outcome: 'noticed' | 'ended'): void;
   /** A provider lists none of our open jobs. */
   channelBlind(channel: string, open: number): void;
   unknownStatus(channel: string, word: string): void;

@@ -127,7 +127,6 @@ export async function checkMissing(
   const back = asked.filter(isBack);
   const steps = stepsOf(deps, channel, absences.knowsOthers, unknown);
   await storeMissing(deps.db, { missing: steps.missing, back });
-  for (const { taskId } of back) deps.events.jobGone(channel.id, taskId, 'back');
   for (const { taskId } of steps.missing) deps.events.jobGone(channel.id, taskId, 'noticed');
   for (const { taskId } of steps.end) deps.events.jobGone(channel.id, taskId, 'ended');
   return { readings, ended: steps.end.map((job) => ({ job, report: goneReport(job, channel) })) };

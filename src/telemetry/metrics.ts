@@ -204,7 +204,7 @@ export const metrics = {
   video_jobs_gone_total: {
     kind: 'counter',
     of: 'worker',
-    help: 'Jobs that their provider no longer knows: noticed, known again, or their task ended.',
+    help: 'Jobs that their provider no longer knows: noticed, or their task ended.',
     labels: ['channel', 'outcome'],
   },
   video_blind_rounds_total: {

@@ -107,7 +107,7 @@ function missingJobs(log: Logger, meters: Meters) {
     jobGone(channel, task, outcome) {
       meters.add('video_jobs_gone_total', { channel, outcome });
       const fields = { event: 'job_gone', channel, task, outcome };
-      log.warn(fields, 'a provider does not know a job, or knows it again');
+      log.warn(fields, 'a provider does not know a job');
     },
     channelBlind(channel, open) {
       meters.add('video_blind_rounds_total', { channel });

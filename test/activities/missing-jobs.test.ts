@@ -62,6 +62,11 @@ const noticed = ({ input }: { input: JobInput }, outcome = 'noticed') =>
   until(`the job is ${outcome}`, () =>
     eventsOf('jobGone').some(([, task, what]) => task === input.taskId && what === outcome),
   );
+const knownAgain = ({ input }: { input: JobInput }) =>
+  until('the job is known again', async () => {
+    const row = await findJob(database.db, input);
+    return row !== null && row.missingSince === null;
+  });
 /** Tries to take one of the channel's two slots for another job: `taken` or `full`. */
 const slotFor = (other: JobInput) =>
   takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first');
@@ -115,7 +120,7 @@ test('a job that its provider knows again gets its slot back', async () => {
     lose(gone);
     await noticed(gone);
     ark.jobs.push(gone.job);
-    await noticed(gone, 'back');
+    await knownAgain(gone);
   });
   expect((await findJob(database.db, gone.input))?.missingSince).toBeNull();
   expect(await slotFor(await upstream.input())).toBe('full');
@@ -134,7 +139,7 @@ test('a channel that lists none of its jobs is reported, and no task ends', asyn
     // The missing jobs have no slots, so that a new job can show whether the channel works again.
     expect(await slotFor(await upstream.input())).toBe('taken');
     ark.jobs = known;
-    for (const back of jobs) await noticed(back, 'back');
+    for (const back of jobs) await knownAgain(back);
   }, 1);
   expect(notified.size).toBe(0);
 });
