@@ -188,6 +188,8 @@ const fates: readonly Fate[] = [
 ];
 
 const attemptsMax = 500;
+// The list of the provider shows a job after this time.
+const lagMs = 29_000;
 
 /**
  * Plays attempts until one has a result. The provider honours keys or has a list, or both, or
@@ -196,11 +198,15 @@ const attemptsMax = 500;
 function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[], gapMs: number) {
   const row = { state: 'planned' as JobState, upstreamId: '', sentAt: 0 };
   const next = [...script];
-  let [jobs, now] = [0, 0];
+  let [jobs, now, listedAt] = [0, 0, 0];
   const create = (isRepeat: boolean): PlacingEvent | 'dead' => {
     const fate = next.shift() ?? 'accepted';
     const accept = () => {
-      if (!isRepeat || jobs === 0) jobs += 1;
+      const isKnown = isRepeat && provider.keys && jobs > 0;
+      if (!isKnown) {
+        jobs += 1;
+        listedAt = now + lagMs;
+      }
       return `job_${jobs}`;
     };
     if (fate === 'accepted') return { is: 'accepted', upstreamId: accept() };
@@ -239,7 +245,10 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
         case 'repeat':
           return create(true);
         case 'look up': {
-          const here = jobs > 0 ? { found: 'one' as const, upstreamId: `job_${jobs}` } : null;
+          const here =
+            jobs > 0 && now >= listedAt
+              ? { found: 'one' as const, upstreamId: `job_${jobs}` }
+              : null;
           return { is: 'looked up', job: provider.list ? (here ?? { found: 'none' }) : null };
         }
         case 'store':
@@ -254,7 +263,8 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
           return 'end';
       }
     };
-    while (event !== 'dead') {
+    for (let steps = 0; event !== 'dead'; steps += 1) {
+      if (steps > 30) throw new Error('An attempt does not end.');
       const happened = step(nextStep(job, event));
       if (happened === 'end') return { jobs, attempts: attempt + 1 };
       event = happened;
