@@ -82,7 +82,7 @@ function refuse(exchange: Exchange, error: unknown, faces: Face[], log: Log): vo
     log.error({ error: String(error), path }, 'studio: a request failed');
   }
   const fault = error instanceof ProtocolError ? error : unexpected();
-  const envelope = faceOf(faces, path).refusal(fault.body(requestId), requestId);
+  const envelope = faceOf(faces, path).refusal(fault.body(requestId), requestId, fault.status);
   // If the body was not read to its end, the connection is closed. Otherwise the rest of the body
   // would be parsed as the next request.
   const headers = request.complete ? {} : { Connection: 'close' };

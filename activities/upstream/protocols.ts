@@ -3,12 +3,14 @@
 
 import { ark } from './ark/protocol';
 import { mediakit } from './mediakit/protocol';
+import { minimax } from './minimax/protocol';
 import { openaiVideos } from './openai-videos/protocol';
 import type { Protocol } from './protocol';
 
 export const protocols: Readonly<Record<string, Protocol>> = {
   ark,
   mediakit,
+  minimax,
   'openai-videos': openaiVideos,
 };
 

@@ -22,7 +22,13 @@ import { crossFaults, lengthsOf } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { schemaWith } from './catalogue-schema';
 import { channelsOfKeys, openIds } from './channel-keys';
-import { type CheckedFile, limitsOf, pathText, protocolsOf } from './checked-file';
+import {
+  type CheckedFile,
+  enhancerLimitsOf,
+  limitsOf,
+  pathText,
+  protocolsOf,
+} from './checked-file';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -166,11 +172,20 @@ function costOf(entry: NonNullable<ModelEntry['channels'][number]['cost']>): Cos
   return { microsPerSecond: entry.perSecond, inputSeconds: entry.inputSeconds };
 }
 
-function offerOf(file: CatalogueFile): SuperResolutionOffer | null {
+function offerOf(file: CheckedFile): SuperResolutionOffer | null {
   if (!file.superResolution) return null;
   const { perMinute, channels, ...rest } = file.superResolution;
   const ids = channels.flatMap((id) => openIds(id, file));
-  return { ...rest, channels: ids, microsPerMinute: perMinute };
+  const limits = channels.flatMap((id) => {
+    const limit = enhancerLimitsOf(id, file);
+    return limit ? openIds(id, file).map((key) => [key, limit] as const) : [];
+  });
+  return {
+    ...rest,
+    channels: ids,
+    limits: Object.fromEntries(limits),
+    microsPerMinute: perMinute,
+  };
 }
 
 function sizeFrom(text: string): Size {

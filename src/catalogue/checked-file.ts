@@ -1,6 +1,7 @@
 // A catalogue file whose fields are correct, and the facts about the protocols of its channels.
 
 import { assert } from '../domain/assert';
+import type { EnhancerLimits } from '../domain/enhancers';
 import type { ProtocolFacts, ProtocolTable } from '../domain/protocol-facts';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 
@@ -35,6 +36,11 @@ export function limitsOf({ channels }: ModelEntry, file: CheckedFile) {
     const { protocol, profile } = file.channels[channel]!;
     return factsOf(protocol, file).limits?.(profile) ?? {};
   });
+}
+
+/** What a channel of super-resolution cannot do; undefined if it can do everything. */
+export function enhancerLimitsOf(id: string, file: CheckedFile): EnhancerLimits | undefined {
+  return factsOf(file.channels[id]!.protocol, file).enhances;
 }
 
 /** The protocols of the channels of a model, each once. */

@@ -10,6 +10,7 @@ import type {
   ToolVersion,
 } from '../contract/vocabulary';
 import { assert } from './assert';
+import type { EnhancerLimits } from './enhancers';
 import type { Limits } from './limits';
 
 export interface Catalogue {
@@ -165,6 +166,8 @@ export interface PriceRow {
 
 export interface SuperResolutionOffer {
   readonly channels: readonly string[];
+  /** What a channel cannot do, by channel; without an entry, it can do everything. */
+  readonly limits: Readonly<Record<string, EnhancerLimits>>;
   /** Price of one minute of output at coefficient 1. */
   readonly microsPerMinute: number;
   readonly factors: Readonly<Record<ToolVersion, number>>;

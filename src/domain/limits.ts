@@ -10,9 +10,14 @@ export interface Limits {
   readonly ignores: readonly ('watermark' | 'seed' | 'safety_identifier')[];
   /** The other options of metadata that all channels pass on; null for any option. */
   readonly options: readonly string[] | null;
+  /**
+   * True if a video has the ratio of its first frame. A video from a prompt alone then needs a fixed
+   * ratio.
+   */
+  readonly ratioFollowsFrames: boolean;
 }
 
-export const noLimits: Limits = { ignores: [], options: null };
+export const noLimits: Limits = { ignores: [], options: null, ratioFollowsFrames: false };
 
 /** The limits of a model: a field must pass through each of its channels. */
 export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
@@ -21,6 +26,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   return {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
+    ratioFollowsFrames: ofChannels.some(({ ratioFollowsFrames }) => ratioFollowsFrames),
   };
 }
 

@@ -4,7 +4,7 @@
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
-import type { InputType } from '../contract/vocabulary';
+import type { InputType, Resolution } from '../contract/vocabulary';
 import {
   addressFaults,
   contractDurationFaults,
@@ -17,6 +17,7 @@ import {
 import type { Catalogue, Model } from './catalogue';
 import { findModel, presentEntry, selectEntry } from './catalogue';
 import { drawnOrder } from './channel-order';
+import { enhancerFaults, enhancersFor } from './enhancers';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import { limitFaults } from './limits';
@@ -69,7 +70,8 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   const model = presentEntry(catalogue, selected, given.now ?? 0);
   if (!model)
     return { refusals: [...refusals, retired(selected), ...faultsOnAnyModel(request, given)] };
-  const asked = { ...request, draft: request.metadata.draft };
+  const inputType = inputTypeOf(request);
+  const asked = { ...request, draft: request.metadata.draft, inputType };
   const { frame, faults: frameFaults } = resolveFrame(asked, model);
   refusals.push(
     ...promptLengthFaults(request.prompt, model),
@@ -100,7 +102,7 @@ function fillIn(
 ): Plan {
   const { metadata } = request;
   const { resolution, ratio, size } = frame;
-  const enhancement = enhancementOf(request, catalogue);
+  const enhancement = enhancementOf(request, resolution, catalogue);
   const durationSeconds = request.duration ?? model.defaults.durationSeconds;
   const inputFiles = fileIds(files);
   const generateAudio = model.audio ? (metadata.generate_audio ?? true) : null;
@@ -193,7 +195,9 @@ function superResolutionFaults(
   const config = metadata.super_resolution_config;
   if (!config) return [];
   if (catalogue.superResolution && model.enhanceable) {
-    return enhancementFaults(config, frame, model);
+    const faults = enhancementFaults(config, frame, model);
+    if (faults.length > 0) return faults;
+    return enhancerFaults(config, frame.resolution, catalogue.superResolution);
   }
   const what = model.enhanceable ? 'this service' : `model "${model.id}"`;
   return [
@@ -204,11 +208,15 @@ function superResolutionFaults(
   ];
 }
 
-function enhancementOf({ metadata }: VideoRequest, catalogue: Catalogue): EnhancementPlan | null {
+function enhancementOf(
+  { metadata }: VideoRequest,
+  base: Resolution,
+  catalogue: Catalogue,
+): EnhancementPlan | null {
   const config = metadata.super_resolution_config;
   if (!config || !catalogue.superResolution) return null;
   return {
-    channels: catalogue.superResolution.channels,
+    channels: enhancersFor(config, base, catalogue.superResolution),
     resolution: config.resolution ?? null,
     resolutionLimit: config.resolution_limit ?? null,
     scene: config.scene ?? null,

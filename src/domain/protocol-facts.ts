@@ -2,6 +2,7 @@
 // activities/upstream, which fill in these facts.
 
 import type { Model } from './catalogue';
+import type { EnhancerLimits } from './enhancers';
 import type { JobKind } from './job';
 import type { Limits } from './limits';
 
@@ -24,6 +25,8 @@ export interface ProtocolFacts {
    * field for it. Absent if the protocol has all of them.
    */
   readonly limits?: (profile: string | null) => Partial<Limits>;
+  /** What its enhancers can do; absent if they can do everything. */
+  readonly enhances?: EnhancerLimits;
 }
 
 /** The protocols by the name that a channel gives in `protocol`. */
@@ -32,7 +35,15 @@ export type ProtocolTable = Readonly<Record<string, ProtocolFacts>>;
 /** The abilities of a model in the catalogue. */
 export type Promises = Pick<
   Model,
-  'ratios' | 'inputs' | 'audio' | 'draft' | 'tools' | 'lastFrame'
+  | 'resolutions'
+  | 'ratios'
+  | 'inputs'
+  | 'audio'
+  | 'draft'
+  | 'tools'
+  | 'lastFrame'
+  | 'promptCharsMax'
+  | 'defaults'
 > & { readonly durations: { readonly auto: boolean } };
 
 export interface BrokenPromise {

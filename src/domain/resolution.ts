@@ -4,7 +4,7 @@
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
-import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
+import type { EnhancedResolution, InputType, Ratio, Resolution } from '../contract/vocabulary';
 import {
   contractRatios,
   contractResolutions,
@@ -46,6 +46,7 @@ interface AskedFrame {
   readonly ratio?: Ratio;
   readonly size?: string;
   readonly draft: boolean;
+  readonly inputType: InputType;
 }
 
 /**
@@ -57,7 +58,9 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
   const tier = asked.resolution ?? bySize?.resolution;
   const from = asked.resolution === undefined && bySize ? 'size' : 'resolution';
-  const ratio = asked.ratio ?? bySize?.ratio ?? model.defaults.ratio;
+  const { ratioFollowsFrames } = model.limits;
+  const followsFrame = ratioFollowsFrames && asked.inputType === 'first_last_frame';
+  const ratio = asked.ratio ?? bySize?.ratio ?? (followsFrame ? 'adaptive' : model.defaults.ratio);
 
   const isTierKnown = tier === undefined || model.resolutions.includes(tier);
   const isRatioKnown = model.ratios.includes(ratio);
@@ -90,6 +93,15 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
       param,
       message: `${param}: model "${model.id}" renders the ratios ${list(model.ratios)}, not ${ratio}.`,
     });
+  }
+  const isFromText = asked.inputType === 'text_to_video';
+  const why =
+    (followsFrame && ratio !== 'adaptive' && 'a video has the ratio of its first frame') ||
+    (ratioFollowsFrames && isFromText && ratio === 'adaptive' && 'a prompt alone needs a ratio');
+  if (why) {
+    const param = asked.ratio === undefined ? from : 'ratio';
+    const message = `${param}: on model "${model.id}" ${why}; got ${ratio}.`;
+    faults.push({ code: 'unsupported_value', param, message });
   }
   const resolution = asked.draft && model.draft ? '480p' : (tier ?? model.defaults.resolution);
   const size = sizeOf(model, resolution, ratio);

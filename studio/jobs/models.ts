@@ -6,7 +6,7 @@
 export const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'] as const;
 export type Ratio = (typeof RATIOS)[number];
 
-export const RESOLUTIONS = ['480p', '720p', '1080p', '4k'] as const;
+export const RESOLUTIONS = ['480p', '720p', '1080p', '2k', '4k'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
 /** Every generated video has this many frames a second. */
@@ -57,6 +57,13 @@ const olderSizes = table({
   '4k': '3840x2160 3326x2494 2880x2880 2494x3326 2160x3840 4398x1886',
 });
 
+// MiniMax publishes no sizes. These are the sizes that clients of its API name for each tier.
+const minimaxSizes = table({
+  '480p': '854x480 640x480 480x480 480x640 480x854 1120x480',
+  '720p': '1366x768 1024x768 768x768 768x1024 768x1366 1792x768',
+  '2k': '2560x1440 2048x1536 2048x2048 1536x2048 1440x2560 2560x1080',
+});
+
 const family20: Omit<Model, 'name' | 'resolutions'> = {
   durations: { min: 4, max: 15, canChoose: true },
   frameImages: { ends: true, middle: true },
@@ -97,6 +104,28 @@ const MODELS: readonly Model[] = [
     hasLastFrame: false,
     sizes: olderSizes,
   },
+  {
+    ...family20,
+    name: 'MiniMax-H3',
+    resolutions: ['720p', '2k'],
+    durations: { min: 4, max: 15, canChoose: false },
+    frameImages: { ends: true, middle: false },
+    hasWebSearch: false,
+    hasLastFrame: false,
+    sizes: minimaxSizes,
+  },
+  {
+    ...family20,
+    name: 'MiniMax-H3-Max',
+    resolutions: ['480p', '720p'],
+    durations: { min: 5, max: 15, canChoose: false },
+    frameImages: { ends: true, middle: false },
+    referenceImagesMax: 0,
+    takesVideoAndAudio: false,
+    hasWebSearch: false,
+    hasLastFrame: false,
+    sizes: minimaxSizes,
+  },
 ];
 
 export function findModel(name: string): Model | undefined {
@@ -133,7 +162,7 @@ export function even(value: number): number {
   return Math.max(2, Math.round(value / 2) * 2);
 }
 
-function table(rows: Record<Resolution, string>): Model['sizes'] {
+function table(rows: Partial<Record<Resolution, string>>): Model['sizes'] {
   const row = (text: string) => {
     const sizes = text.split(' ').map((entry) => {
       const [width, height] = entry.split('x').map(Number);
@@ -142,6 +171,6 @@ function table(rows: Record<Resolution, string>): Model['sizes'] {
     return Object.fromEntries(RATIOS.map((ratio, at) => [ratio, sizes[at]!]));
   };
   return Object.fromEntries(
-    RESOLUTIONS.map((resolution) => [resolution, row(rows[resolution])]),
+    Object.entries(rows).map(([resolution, sizes]) => [resolution, row(sizes)]),
   ) as Model['sizes'];
 }

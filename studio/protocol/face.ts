@@ -22,5 +22,5 @@ export interface Face {
   /** The handlers, by method and path. The part `{id}` of a path stands for the id of a job. */
   calls: Readonly<Record<string, Call>>;
   /** Returns the body of an error reply, in the form of the protocol. */
-  refusal(error: object, requestId: string): object;
+  refusal(error: object, requestId: string, status: number): object;
 }

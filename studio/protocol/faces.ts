@@ -3,8 +3,14 @@
 import { createArkFace } from './ark/face';
 import type { Face, FaceParts } from './face';
 import { createMediakitFace } from './mediakit/face';
+import { createMinimaxFace } from './minimax/face';
 import { createOpenaiVideosFace } from './openai-videos/face';
 
 export function createFaces(parts: FaceParts): Face[] {
-  return [createArkFace(parts), createMediakitFace(parts), createOpenaiVideosFace(parts)];
+  return [
+    createArkFace(parts),
+    createMediakitFace(parts),
+    createMinimaxFace(parts),
+    createOpenaiVideosFace(parts),
+  ];
 }

@@ -6,16 +6,18 @@ import type { JobInput, RequestedJob } from '../../../src/domain/job';
 import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
 import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
 import { exchange, field, numberOf, upstreamIdOf } from '../http-exchange';
-import type { JobReading, ListWindow, Provider, ProviderAccess, TakeReadings } from '../provider';
+import { readListed, readListing } from '../listing';
+import type { ListWindow, Provider, ProviderAccess } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 import { classifyFault } from './faults';
-import { itemsOf, readListing } from './listing';
 import { readingOf } from './readings';
 
 const path = '/contents/generations/tasks';
 
 // With 150 ids the query string has about 6 KB. Proxies such as nginx accept 8 KB by default.
 const idsPerList = 150;
+// The largest page size of the protocol.
+const pageSize = 500;
 
 export function createArk(access: ProviderAccess): Provider {
   const call = callOf(access);
@@ -24,7 +26,7 @@ export function createArk(access: ProviderAccess): Provider {
     for (const id of ids) query.append('filter.task_ids', id);
     return call('GET', `?${query.toString()}`);
   };
-  const readPage: ReadPage = async (...page) => succeed(await callPage(...page));
+  const readPage = async (...page: Parameters<CallPage>) => succeed(await callPage(...page));
   const readOne = async (upstreamId: string, timeoutMs: number) =>
     readingOf(succeed(await call('GET', `/${encodeURIComponent(upstreamId)}`, { timeoutMs })));
 
@@ -53,7 +55,7 @@ export function createArk(access: ProviderAccess): Provider {
 
     readMany: (upstreamIds, take) =>
       access.hasList
-        ? readMany(upstreamIds, readPage, take)
+        ? readListed(upstreamIds, readPage, readingOf, take)
         : readEach(upstreamIds, (id) => readOne(id, Math.min(access.timeoutMs, readMaxMs)), take),
 
     readManyMaxMs: (count) => (access.hasList ? access.timeoutMs : readEachMaxMs(count)),
@@ -101,34 +103,7 @@ function listWindow(
     return succeed(answer);
   };
   const since = () => sinceMs - behindMs;
-  return readListing(readPage, since, (item) => listedJobOf(item, input));
-}
-
-type ReadPage = (page: number, size: number, ids?: readonly string[]) => Promise<unknown>;
-
-/**
- * Reads many jobs. If a page contains only some of these jobs, the other jobs are requested again.
- */
-async function readMany(
-  upstreamIds: readonly string[],
-  readPage: ReadPage,
-  take: TakeReadings,
-): Promise<void> {
-  let missing = upstreamIds;
-  while (missing.length > 0) {
-    const page = await readPage(1, missing.length, missing);
-    const items = itemsOf(page);
-    const readings = new Map<string, JobReading>();
-    for (const item of items) {
-      const id = upstreamIdOf(field(item, 'id'));
-      if (id) readings.set(id, readingOf(item));
-    }
-    await take(readings);
-    const left = missing.filter((id) => !readings.has(id));
-    const isCapped = (numberOf(field(page, 'total')) ?? 0) > items.length;
-    if (!isCapped || left.length === missing.length) break;
-    missing = left;
-  }
+  return readListing(readPage, pageSize, since, (item) => listedJobOf(item, input));
 }
 
 /**

@@ -5,6 +5,7 @@ import { toolVersions } from '../../contract/vocabulary';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
 import { mayUseChannel, sizeOf } from '../../domain/catalogue';
+import { offeredTargets } from '../../domain/enhancers';
 import { formatMicros } from '../../domain/money';
 import { plainVideo } from '../../domain/plain-video';
 import { microsPerMinute } from '../../domain/pricing';
@@ -83,7 +84,12 @@ function shown(model: Model, { currency, ...offer }: Offer) {
     })),
     plain_video: shownPlainVideo({ currency }, model),
     super_resolution: superResolution && {
-      targets: Object.fromEntries(model.resolutions.map((base) => [base, targetsOf(base)])),
+      targets: Object.fromEntries(
+        model.resolutions.map((base) => [
+          base,
+          offeredTargets(targetsOf(base), base, superResolution),
+        ]),
+      ),
       prices: enhancementPrices(superResolution, currency),
     },
   };

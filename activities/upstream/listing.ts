@@ -1,24 +1,27 @@
-// Reads an Ark list page by page, back to the earliest time at which a lost job can have been
-// created. The listing is complete only if no such job can be missing. The listing is incomplete if
+// Reads a list of pages with the newest job first, for protocols that count pages and jobs. Looks
+// for a lost job page by page, back to the earliest time at which the job can have been created. The listing is complete only if no such job can be missing. The listing is incomplete if
 // jobs moved between pages, if jobs were out of order, or if there were too many jobs. An
 // incomplete listing does not prove that a job is absent.
 
-import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
-import { field, numberOf } from '../http-exchange';
-import { UpstreamFault } from '../provider';
+import type { JobListing, ListedJob } from '../../src/domain/lost-job';
+import { field, numberOf, upstreamIdOf } from './http-exchange';
+import type { JobReading, TakeReadings } from './provider';
+import { UpstreamFault } from './provider';
 
-// The largest page size of the protocol. If all jobs are on one page, no job can move to another
-// page.
-const pageSize = 500;
-// 50 pages contain 25,000 jobs. A longer list is read only in part, so the listing is incomplete.
+// A longer list is read only in part, so the listing is incomplete.
 const pagesMax = 50;
 // If a provider has several machines, jobs of the same minute may be listed in any order.
 const listingSlackMs = 60_000;
 
-type ReadPage = (page: number, size: number) => Promise<unknown>;
+type ReadPage = (page: number, size: number, ids?: readonly string[]) => Promise<unknown>;
 
+/**
+ * Reads the list. `size` is the size of the first page. If all jobs are on one page, no job can move
+ * to another page, so the page is as large as the provider allows.
+ */
 export async function readListing(
   readPage: ReadPage,
+  pageSize: number,
   since: () => number,
   describe: (item: unknown) => ListedJob,
 ): Promise<JobListing> {
@@ -73,8 +76,35 @@ export async function readListing(
   return listing(false);
 }
 
-export function itemsOf(page: unknown): readonly unknown[] {
+function itemsOf(page: unknown): readonly unknown[] {
   const items = field(page, 'items');
   if (!Array.isArray(items)) throw new UpstreamFault('unavailable', 'NotAList', '');
   return items as unknown[];
+}
+
+/**
+ * Reads these jobs from the list. If a page contains only some of them, the others are requested
+ * again.
+ */
+export async function readListed(
+  upstreamIds: readonly string[],
+  readPage: ReadPage,
+  readingOf: (item: unknown) => JobReading,
+  take: TakeReadings,
+): Promise<void> {
+  let missing = upstreamIds;
+  while (missing.length > 0) {
+    const page = await readPage(1, missing.length, missing);
+    const items = itemsOf(page);
+    const readings = new Map<string, JobReading>();
+    for (const item of items) {
+      const id = upstreamIdOf(field(item, 'id'));
+      if (id) readings.set(id, readingOf(item));
+    }
+    await take(readings);
+    const left = missing.filter((id) => !readings.has(id));
+    const isCapped = (numberOf(field(page, 'total')) ?? 0) > items.length;
+    if (!isCapped || left.length === missing.length) break;
+    missing = left;
+  }
 }

@@ -1,0 +1,48 @@
+// MiniMax videos, version 2: a generator, and an enhancer that enlarges videos to 2k.
+
+import type { BrokenPromise, Promises, Protocol } from '../protocol';
+import { enlarged, tiers } from './body';
+import { createMinimax } from './client';
+
+export const minimax: Protocol = {
+  does: ['generation', 'super_resolution'],
+  needsMeter: true,
+  brokenPromises,
+  limits: () => ({
+    ignores: ['seed', 'safety_identifier'],
+    options: ['extra'],
+    ratioFollowsFrames: true,
+  }),
+  enhances: { bases: ['720p', '768p'], targets: [enlarged.tier], toolVersions: ['standard'] },
+  connect: createMinimax,
+};
+
+function brokenPromises(model: Promises): readonly BrokenPromise[] {
+  const { inputs, durations } = model;
+  const dear = model.resolutions.filter((resolution) => !tiers[resolution]);
+  const files = inputs.referenceImagesMax + inputs.videosMax + inputs.audiosMax;
+  const hasFrames = inputs.types.includes('first_last_frame');
+  const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
+    [dear.length > 0, ['resolutions'], `makes no ${dear.join(' and no ')}`],
+    [
+      hasFrames && !model.ratios.includes('adaptive'),
+      ['ratios'],
+      'needs "adaptive", because a video has the ratio of its first frame',
+    ],
+    [
+      model.defaults.ratio === 'adaptive',
+      ['defaults', 'ratio'],
+      'needs a fixed ratio, because a prompt alone has none',
+    ],
+    [durations.auto, ['durations', 'auto'], 'needs a fixed length'],
+    [inputs.middleFrames, ['inputs', 'middleFrames'], 'takes two frames at most'],
+    [inputs.audioAlone, ['inputs', 'audioAlone'], 'takes audio beside an image or a video only'],
+    [files > 12, ['inputs'], 'takes 12 references at most'],
+    [model.audio, ['audio'], 'cannot switch audio on and off'],
+    [model.draft !== null, ['draft'], 'has no drafts'],
+    [model.tools.length > 0, ['tools'], 'has no tools'],
+    [model.lastFrame, ['lastFrame'], 'returns no last frame'],
+    [model.promptCharsMax > 7_000, ['promptCharsMax'], 'takes 7000 characters at most'],
+  ];
+  return rules.flatMap(([isBroken, path, sentence]) => (isBroken ? [{ path, sentence }] : []));
+}

@@ -1,0 +1,45 @@
+// Translates a task of the protocol into a `JobReading`.
+
+import type { JobStatus } from '../../../src/domain/job';
+import { field, numberOf, textOf } from '../http-exchange';
+import type { JobReading } from '../provider';
+import { enlarged } from './body';
+import { failureOf } from './faults';
+
+const statuses: Readonly<Record<string, JobStatus>> = {
+  queued: 'queued',
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  // Only older versions of the protocol have this word.
+  expired: 'expired',
+};
+
+export function readingOf(task: unknown): JobReading {
+  const word = textOf(field(task, 'status')) ?? '';
+  const status = Object.hasOwn(statuses, word) ? (statuses[word] ?? null) : null;
+  if (status === 'succeeded') return { status, word, result: resultOf(task) };
+  if (status === 'failed' || status === 'cancelled' || status === 'expired') {
+    return { status, word, failure: failureOf(status, field(task, 'error')) };
+  }
+  return { status, word };
+}
+
+function resultOf(task: unknown) {
+  const usage = field(task, 'usage');
+  return {
+    videoUrl: textOf(field(field(task, 'content'), 'url')),
+    lastFrameUrl: null,
+    // The life of a link is not documented. Each read of the job gives a new link.
+    expiresAt: null,
+    durationSeconds: numberOf(field(usage, 'output_seconds')) ?? numberOf(field(task, 'duration')),
+    inputSeconds: numberOf(field(usage, 'input_seconds')),
+    // The tier of a generation is the planned one.
+    resolution: field(task, 'resolution') === enlarged.word ? enlarged.tier : null,
+    ratio: textOf(field(task, 'ratio')),
+    seed: null,
+    // The provider bills seconds. A meter of the catalogue turns them into tokens.
+    completionTokens: null,
+  };
+}
