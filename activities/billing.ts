@@ -2,7 +2,7 @@
 // amounts are computed earlier, by the callers.
 
 import * as ledger from '../src/db/ledger';
-import type { ClosedTask, CloseTask, OpenedTask, OpenTask } from '../src/domain/task-transactions';
+import type { ClosedTask, CloseTask, OpenedTask, TaskInput } from '../src/domain/task-transactions';
 import type { WorkerDeps } from './deps';
 
 type Books = Pick<WorkerDeps, 'db' | 'events'>;
@@ -10,9 +10,9 @@ type Books = Pick<WorkerDeps, 'db' | 'events'>;
 export function createBillingActivities(deps: Books) {
   const { db, events } = deps;
   return {
-    openTask: async (open: OpenTask): Promise<OpenedTask> => {
-      const opened = await ledger.openTask(db, open);
-      const { taskId, traceId, plan } = open.input;
+    openTask: async (input: TaskInput): Promise<OpenedTask> => {
+      const opened = await ledger.openTask(db, input);
+      const { taskId, traceId, plan } = input;
       if (opened.outcome === 'opened') {
         events.taskOpened(taskId, traceId, plan.model, plan.hold.amountMicros);
       } else if (opened.outcome === 'refused') {

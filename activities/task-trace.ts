@@ -35,16 +35,12 @@ export function traced<A extends Record<keyof A, AnyActivity>>(activities: A): A
   return Object.fromEntries(wrapped) as A;
 }
 
-/**
- * The input of an activity. The trace id is a field of the input itself, of the object `input`
- * inside it, or of the task object.
- */
+/** The input of an activity. The trace id is a field of the input itself or of the task object. */
 interface Traceable {
   readonly traceId?: string;
-  readonly input?: { readonly traceId: string };
   readonly object?: { readonly trace_id: string };
 }
 
 function traceIdOf(input: Traceable | undefined): string {
-  return input?.traceId ?? input?.input?.traceId ?? input?.object?.trace_id ?? '';
+  return input?.traceId ?? input?.object?.trace_id ?? '';
 }

@@ -12,11 +12,10 @@ export function detailsOf(
   plan: Plan,
   deadlineAtMs: number,
   jobs: TaskJobs,
-  isStoring: boolean,
 ): string {
   const rows = [
     ['Status', task.stage ? `${task.status} · ${task.stage}` : task.status],
-    ['Now', doing(task, jobs, isStoring)],
+    ['Now', messageFor(task, jobs)],
     ...[...jobs.placed].map(([kind, job]) => [
       `Job (${kind})`,
       `\`${job.upstreamId}\` on ${job.channel}`,
@@ -31,36 +30,18 @@ export function detailsOf(
   );
 }
 
-/** The `message` of a live task: what only its workflow knows. */
+/** What the task is doing; of a live task this is the `message` of the workflow's answer. */
 export function messageFor(
   task: TaskObject,
   { current, placed, waitsForTurn, attempt }: TaskJobs,
-  isStoring: boolean,
 ): string {
-  if (isStoring) return task.message;
+  if (task.finished_at) return task.message;
   if (!current) return 'The task is being admitted.';
   if (waitsForTurn) return waitingMessage;
-  if (!placed.has(current)) {
-    const trouble = troubleOf(attempt);
-    if (trouble) return `The task waits for a provider (${trouble}).`;
-    return 'The job is being placed with a provider, or waits there.';
-  }
-  return task.message;
-}
-
-function doing(
-  task: TaskObject,
-  { current, placed, waitsForTurn, attempt }: TaskJobs,
-  isStoring: boolean,
-): string {
-  if (task.finished_at) return 'finished';
-  if (isStoring) return 'storing the video';
-  if (!current) return 'being admitted';
-  if (waitsForTurn) return `waiting for a slot for ${current}`;
-  if (placed.has(current)) return `waiting for ${current}`;
+  if (placed.has(current)) return task.message;
   const trouble = troubleOf(attempt);
-  if (trouble) return `placing ${current} (${trouble})`;
-  return `placing ${current}, or waiting for it to begin`;
+  if (trouble) return `The task waits for a provider (${trouble}).`;
+  return 'The job is being placed with a provider, or waits there.';
 }
 
 const troubles: Readonly<Record<PlacementTrouble, string>> = {

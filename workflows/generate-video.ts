@@ -27,7 +27,6 @@ import {
   notStored,
 } from '../src/domain/ending';
 import type { JobKind, JobReport } from '../src/domain/job';
-import { isFinal } from '../src/domain/task';
 import type { TaskInput } from '../src/domain/task-transactions';
 import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
 import {
@@ -66,12 +65,11 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
  * refused or had already ended.
  */
 async function admit(task: TaskState): Promise<boolean> {
-  const opened = await openTask(task.opening());
-  const known = opened.outcome === 'opened' ? undefined : opened.object;
+  const opened = await openTask(task.input);
+  const known = opened.outcome === 'opened' ? null : opened.object;
   if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
-  const refusal = opened.outcome === 'refused' ? opened.refusal : undefined;
-  task.admitted(known && isFinal(known.status) ? known : undefined, refusal);
-  return !isFinal(task.object().status);
+  task.admitted(known, opened.outcome === 'refused' ? opened.refusal : undefined);
+  return known === null;
 }
 
 /** Makes the video, and ends the task. */

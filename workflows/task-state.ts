@@ -17,11 +17,10 @@ import type { TaskObject } from '../src/contract/task';
 import { resultSources, type Work } from '../src/domain/ending';
 import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
 import type { Plan } from '../src/domain/plan-types';
-import { billing } from '../src/domain/pricing';
 import type { KeptResults, StoreResults } from '../src/domain/results';
-import type { TaskFacts, TaskIdentity } from '../src/domain/task';
+import type { LiveTask, TaskFacts } from '../src/domain/task';
 import { createdTask, factsAfter, liveObject, stageOf } from '../src/domain/task';
-import type { OpenTask, TaskInput } from '../src/domain/task-transactions';
+import type { TaskInput } from '../src/domain/task-transactions';
 import { detailsOf, messageFor } from './details';
 import type { Accepted, ToldTask } from './messages';
 import {
@@ -41,7 +40,7 @@ const storedWithinSecondsMin = 600;
 export class TaskState {
   readonly id: string;
   readonly plan: Plan;
-  readonly identity: TaskIdentity;
+  readonly identity: LiveTask;
   readonly createdAtMs: number;
   readonly deadlineAtMs: number;
   /** True once the task has ended and a callback must be delivered. */
@@ -62,13 +61,12 @@ export class TaskState {
     isEnhancing: false,
     isStoring: false,
   };
-  private final: TaskObject | undefined;
+  private final: TaskObject | null = null;
   /** The reason why openTask refused the task. The task has then ended as failed. */
   private refusal: Refusal | undefined;
   private unwritten: SearchAttributePair[] = [];
-  private isStoring = false;
 
-  constructor(private readonly input: TaskInput) {
+  constructor(readonly input: TaskInput) {
     this.id = input.taskId;
     this.plan = input.plan;
     this.createdAtMs = input.createdAtMs;
@@ -78,18 +76,14 @@ export class TaskState {
       traceId: input.traceId,
       model: input.plan.model,
       createdAt: Math.floor(this.createdAtMs / 1000),
-      ...(input.labels ? { labels: input.labels } : {}),
+      labels: input.labels,
+      plan: input.plan,
     };
   }
 
   /** The task object as the workflow knows it. The rows, which callers read, may know more. */
   object(): TaskObject {
-    return this.final ?? this.live(this.facts);
-  }
-
-  private live(facts: TaskFacts): TaskObject {
-    const bill = billing(this.plan, { lines: [], final: false });
-    return liveObject({ ...this.identity, billing: bill }, facts);
+    return this.final ?? liveObject(this.identity, this.facts);
   }
 
   nowSeconds(): number {
@@ -98,10 +92,6 @@ export class TaskState {
 
   remainingMs(): number {
     return Math.max(0, this.deadlineAtMs - Date.now());
-  }
-
-  opening(): OpenTask {
-    return { input: this.input, object: this.live({ ...this.facts, isOpened: true }) };
   }
 
   jobInput(kind: JobKind): JobInput {
@@ -113,7 +103,7 @@ export class TaskState {
    * The row of the task is no longer pending. If the task has ended already, `final` is its object.
    * The waiting create is then answered.
    */
-  admitted(final?: TaskObject, refusal?: Refusal): void {
+  admitted(final: TaskObject | null, refusal?: Refusal): void {
     this.facts = { ...this.facts, isOpened: true };
     this.final = final;
     this.refusal = refusal;
@@ -144,7 +134,7 @@ export class TaskState {
     const stepped = isWell && !this.final && stageOf(this.facts) !== before;
     // After the last report, the end of the task soon sets new attributes. So the step of the last
     // report is not written, which saves an event.
-    if (stepped && !this.isLast(report)) this.upsert(this.searchedStep());
+    if (stepped && !this.isMade()) this.upsert(this.searchedStep());
     this.describe();
   }
 
@@ -153,8 +143,6 @@ export class TaskState {
    * shows the stage `storing`, because it would be one more event in each history.
    */
   storing(): StoreResults {
-    this.isStoring = true;
-    this.describe();
     const leftSeconds = Math.ceil(this.remainingMs() / 1_000);
     const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
     return { taskId: this.id, sources: resultSources(this.work()), triedForSeconds };
@@ -178,9 +166,8 @@ export class TaskState {
 
   /** The answer to a read. The row tells the end of a task. */
   private told(): ToldTask {
-    const { facts, final, jobs, isStoring } = this;
-    const message = final ? null : messageFor(this.object(), jobs, isStoring);
-    return { facts, message };
+    const { facts, final, jobs } = this;
+    return { facts, message: final ? null : messageFor(this.object(), jobs) };
   }
 
   /** Registers the handlers. Called once, before the workflow does anything else. */
@@ -203,9 +190,10 @@ export class TaskState {
     return { task: createdTask(this.object()) };
   }
 
-  /** True if this report completes the video of the task. */
-  private isLast({ kind, status }: JobReport): boolean {
-    return status === 'succeeded' && (kind === 'super_resolution' || !this.plan.enhancement);
+  /** True if the last job has succeeded, so that the results are stored next. */
+  private isMade(): boolean {
+    const kind = this.plan.enhancement ? 'super_resolution' : 'generation';
+    return this.jobs.finalReport(kind)?.status === 'succeeded';
   }
 
   /**
@@ -226,9 +214,9 @@ export class TaskState {
   }
 
   private describe(): void {
-    setCurrentDetails(
-      detailsOf(this.object(), this.plan, this.deadlineAtMs, this.jobs, this.isStoring),
-    );
+    const facts = { ...this.facts, isStoring: this.isMade() };
+    const task = this.final ?? liveObject(this.identity, facts);
+    setCurrentDetails(detailsOf(task, this.plan, this.deadlineAtMs, this.jobs));
   }
 }
 

@@ -187,11 +187,12 @@ export async function endTask(deps: Ending, row: OpenRow): Promise<boolean> {
 }
 
 async function fail(deps: Ending, row: OpenRow): Promise<boolean> {
-  const { plan, nowMs } = row;
+  const { task, nowMs } = row;
+  const { plan } = task;
   const message =
     nowMs > row.deadlineAtMs ? expiredMessage(plan.expiresAfterSeconds) : stoppedMessage;
   const bill = billing(plan, { lines: [], final: true });
-  const object = failedObject(row.object, message, Math.floor(nowMs / 1000), bill);
+  const object = failedObject(task, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
   const { first, hasCallback } = await closeTask(deps, {
     taskId: row.id,

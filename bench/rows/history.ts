@@ -44,7 +44,7 @@ export const historyRow: Row = {
         await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {}),
       );
       const live = (generation: string) => {
-        const { input } = makeTask(newTaskId(Date.now()), 'acct_bench').open;
+        const { open: input } = makeTask(newTaskId(Date.now()), 'acct_bench');
         return liveThrough(env, withCallback(input), generation);
       };
       const found = await worker.runUntil(async () => ({

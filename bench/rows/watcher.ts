@@ -132,10 +132,9 @@ const insertWaiting = `
   with one as (
     insert into accounts (id, name) values ('acct_1', 'bench') returning id
   ), waiting as (
-    insert into tasks (id, account_id, model, status, object, request, plan,
-                       request_hash, trace_id, created_at, deadline_at)
-    select 'task_' || n, one.id, 'studio-2.0', 'submitted', '{}', '{}', '{}',
-           'bench', 'bench', now(), now() + interval '2 days'
+    insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, created_at,
+                       deadline_at)
+    select 'task_' || n, one.id, 'studio-2.0', '{}', '{}', 'bench', 'bench', now(), now() + interval '2 days'
       from one, generate_series(1, cast(:jobs as int)) n
     returning id
   )

@@ -1,6 +1,7 @@
 // Reads the same live tasks through two API processes. Each answer is compared with all earlier
 // answers of both processes, and with the rows as they were one second before the read.
 
+import { isRunning } from '../../src/db/tasks';
 import type { Account, World } from '../world';
 import { openWire, type Reply } from './http-load';
 import { anotherApi } from './more-processes';
@@ -12,7 +13,12 @@ interface Seen {
   readonly atMs: number;
 }
 
-const steps: Readonly<Record<string, number>> = { submitted: 1, running: 2, succeeded: 9 };
+const steps: Readonly<Record<string, number>> = {
+  pending: 0,
+  submitted: 1,
+  running: 2,
+  succeeded: 9,
+};
 const staleMs = 1_000;
 
 /**
@@ -132,7 +138,9 @@ async function storedSteps(
   ids: readonly string[],
 ): Promise<readonly (readonly [string, number])[]> {
   const { rows } = await pool.query<{ id: string; status: string }>(
-    'select id, status from tasks where id = any($1)',
+    `select id, case when finished_at is not null then status when start_at is not null then 'pending'
+                     when ${isRunning} then 'running' else 'submitted' end as status
+       from tasks where id = any($1)`,
     [ids],
   );
   return rows.map(({ id, status }) => [id, steps[status] ?? 0] as const);

@@ -6,11 +6,11 @@ import type { Catalogue } from '../../src/domain/catalogue';
 import { planTask } from '../../src/domain/plan';
 import { billing, settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import type { CloseTask, NewTask, OpenTask } from '../../src/domain/task-transactions';
+import type { CloseTask, NewTask, TaskInput } from '../../src/domain/task-transactions';
 
 export interface LedgerTask {
   readonly create: NewTask;
-  readonly open: OpenTask;
+  readonly open: TaskInput;
   readonly close: CloseTask;
 }
 
@@ -33,16 +33,7 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
   return (id, accountId) => {
     const task = { taskId: id, accountId, plan, traceId: 'bench' };
     const times = { createdAtMs, deadlineAtMs: createdAtMs + 172_800_000 };
-    const input = {
-      ...task,
-      ...times,
-      labels: null,
-    };
     const identity = { id, traceId: 'bench', model: plan.model, createdAt };
-    const submitted = taskObject(identity, {
-      status: 'submitted',
-      billing: billing(plan, { lines: [], final: false }),
-    });
     const succeeded = taskObject(identity, {
       status: 'succeeded',
       finishedAt: createdAt + 60,
@@ -55,7 +46,7 @@ export function ledgerTasks(catalogue: Catalogue): (id: string, accountId: strin
     const heldMicros = plan.hold.amountMicros;
     return {
       create: { ...task, keyId: 'key_bench', request, requestHash: 'bench' },
-      open: { input, object: submitted },
+      open: { ...task, ...times, labels: null },
       close: { taskId: id, object: succeeded, heldMicros, charge: lines },
     };
   };

@@ -55,9 +55,9 @@ const insertAccounts = `
     from new`;
 
 const insertTasks = `
-  insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
+  insert into tasks (id, account_id, model, object, request, plan, request_hash,
                      trace_id, hold_micros, answered, created_at, deadline_at, finished_at)
-  select id, account_id, 'studio-2.0', 'succeeded', replace(:object, :templateId, id)::json,
+  select id, account_id, 'studio-2.0', replace(:object, :templateId, id)::json,
          cast(:request as json), cast(:plan as json), 'bench', 'bench', 0, true, now(), now(), now()
     from (select 'acct_' || a as account_id, 'task_' || a || '_' || n as id
             from generate_series(1, cast(:accounts as int)) a,

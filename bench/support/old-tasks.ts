@@ -41,9 +41,9 @@ const copies = `generate_series(1, $2::int) n`;
 const createdAt = `date_trunc('day', now()) - interval '300 days' + n * interval '33 ms'`;
 
 const copyTasks = `
-  insert into tasks (id, account_id, key_id, model, status, object, request, plan,
+  insert into tasks (id, account_id, key_id, model, object, request, plan,
                      request_hash, trace_id, created_at, deadline_at, finished_at)
-  select id || '_' || n, account_id, key_id, model, status, object, request, plan,
+  select id || '_' || n, account_id, key_id, model, object, request, plan,
          request_hash, trace_id, ${createdAt}, ${createdAt}, ${createdAt} + interval '1 minute'
     from tasks, ${copies} where id = $1`;
 

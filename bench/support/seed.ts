@@ -58,9 +58,9 @@ async function copy(
 }
 
 const copyTasks = `
-  insert into tasks (id, account_id, model, status, object, request, plan,
+  insert into tasks (id, account_id, model, object, request, plan,
                      request_hash, trace_id, created_at, deadline_at, finished_at)
-  select new.id, account_id, model, status,
+  select new.id, account_id, model,
          replace(object::text, $1, new.id)::json, request, plan, request_hash, trace_id,
          created_at, deadline_at, finished_at
     from tasks, unnest($2::text[]) as new (id)

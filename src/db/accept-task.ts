@@ -6,7 +6,6 @@
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../domain/budget';
-import { type TaskIdentity, taskObject } from '../domain/task';
 import type { NewTask } from '../domain/task-transactions';
 import { listBudgets, lockBudgets } from './budgets';
 import { prepare } from './prepared-statement';
@@ -142,12 +141,9 @@ const acceptOrExplain = prepare<Decision>(
                 then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
   ), stored as (
     insert into tasks
-           (id, account_id, key_id, model, status, object, request, plan, request_hash,
-            trace_id, callback_url, hold_micros, start_at, deadline_at)
-    select :taskId, :accountId, cast(:keyId as text), :model, 'pending',
-           cast(cast(:before as text) || floor(extract(epoch from now()))::bigint
-                || cast(:after as text) as json),
-           cast(:request as json), cast(:plan as json), :requestHash, :traceId,
+           (id, account_id, key_id, model, request, plan, request_hash, trace_id, callback_url,
+            hold_micros, start_at, deadline_at)
+    select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
            cast(:callbackUrl as text), cast(:hold as bigint),
            now() + make_interval(secs => cast(:leaseSeconds as float8)),
            now() + make_interval(secs => cast(:expiresAfterSeconds as float8))
@@ -186,15 +182,11 @@ function valuesOf(
   { leaseSeconds, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
 ) {
   const { labels, callback_url = null } = request.metadata;
-  const identity = { id: taskId, traceId, model: plan.model, ...(labels ? { labels } : {}) };
-  const [before, after] = aroundCreatedAt(identity);
   return {
     taskId,
     accountId,
     keyId,
     model: plan.model,
-    before,
-    after,
     labels: JSON.stringify(labels ?? {}),
     request: JSON.stringify(request),
     plan: JSON.stringify(plan),
@@ -208,15 +200,4 @@ function valuesOf(
     queuedTasksMax,
     mayBeRepeated,
   };
-}
-
-/**
- * The JSON of the task object before and after the value of `created_at`. The statement inserts
- * this value from the clock of the database.
- */
-function aroundCreatedAt(identity: Omit<TaskIdentity, 'createdAt'>): [string, string] {
-  const object = taskObject({ ...identity, createdAt: 0 }, { status: 'pending' });
-  const text = JSON.stringify(object);
-  const at = text.lastIndexOf('"created_at":0') + '"created_at":'.length;
-  return [text.slice(0, at), text.slice(at + 1)];
 }

@@ -6,38 +6,25 @@ import type { Knex } from 'knex';
 import { assert } from '../domain/assert';
 import { askedFor } from '../domain/pricing';
 import { expiredMessage } from '../domain/task';
-import type {
-  ClosedTask,
-  CloseTask,
-  OpenedTask,
-  OpenTask,
-  TaskInput,
-} from '../domain/task-transactions';
+import type { ClosedTask, CloseTask, OpenedTask, TaskInput } from '../domain/task-transactions';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
+import { endsTask } from './end-task';
 import { closeJobsOfTask } from './jobs/cancels';
 import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
 import { failPending } from './pending-tasks';
 import { prepare } from './prepared-statement';
 import { findStored } from './tasks';
-import { owesCallback } from './webhooks';
 
 /**
- * Opens a pending task: one statement changes its status, writes its hold and changes the balance.
- * A task that cannot be opened ends as failed and costs nothing.
+ * Opens a pending task: one statement ends its wait, writes its hold and changes the balance. A task
+ * that cannot be opened ends as failed and costs nothing.
  */
-export async function openTask(db: Knex, open: OpenTask): Promise<OpenedTask> {
-  const { input, object } = open;
+export async function openTask(db: Knex, input: TaskInput): Promise<OpenedTask> {
   const { taskId, plan } = input;
   const price = priceOf(input);
   for (;;) {
-    const [pending] = await openPending(db, {
-      taskId,
-      ...price,
-      status: object.status,
-      object: JSON.stringify(object),
-      holdId: holdId(taskId),
-    });
+    const [pending] = await openPending(db, { taskId, ...price, holdId: holdId(taskId) });
     if (pending?.isOpened) return { outcome: 'opened' };
     if (!pending) break;
     if (!pending.inTime) {
@@ -73,9 +60,7 @@ const openPending = prepare<Opening>(
                    where id = task.account_id and disabled_at is null)
    returning available, held, last_seq
  ), opened as (
-   update tasks
-      set status = :status, object = cast(:object as json), start_at = null
-     from paid where id = :taskId
+   update tasks set start_at = null from paid where id = :taskId
    returning id, account_id, key_id, created_at
  ), planned as (${planFirstJob}
  ), hold as (
@@ -112,7 +97,6 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
   const moved = await closeOpen(db, {
     taskId,
     holdId: holdId(taskId),
-    status: object.status,
     object: JSON.stringify(object),
     heldMicros,
     change,
@@ -121,27 +105,22 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
   });
   if (moved[0]) return { object, first: true, hasCallback: moved[0].hasCallback };
   const known = await findStored(db, taskId);
-  assert(known?.finished, `${taskId} is final, or was opened with the hold of its plan`);
+  assert(known?.object, `${taskId} is final, or was opened with the hold of its plan`);
   return { object: known.object, first: false, hasCallback: known.hasCallback };
 }
 
 const closeOpen = prepare<{ readonly hasCallback: boolean }>(
   'close_task',
   `
- with closed as (
-   update tasks
-      set status = :status, object = :object, finished_at = now()
-    where id = :taskId and finished_at is null
-      and exists (select 1 from transfers where id = :holdId and amount = :heldMicros)
-   returning account_id, key_id, created_at, ${owesCallback} as has_callback
- ), done as (
+ with ${endsTask('exists (select 1 from transfers where transfers.id = :holdId and amount = :heldMicros)')}
+ , done as (
    ${closeJobsOfTask}
  ), moved as (
    update balances
       set held = held - :heldMicros, available = available + :change,
           open_tasks = open_tasks - 1, last_seq = last_seq + :count
-     from closed
-    where balances.account_id = closed.account_id
+     from ended
+    where balances.account_id = ended.account_id
    returning balances.account_id, available, held, last_seq, key_id, created_at
  ), written as (
    insert into transfers
@@ -154,7 +133,7 @@ const closeOpen = prepare<{ readonly hasCallback: boolean }>(
           (id text, kind text, debit text, credit text, amount bigint,
            position int, so_far bigint, held_left bigint)
  )
- select has_callback as "hasCallback" from closed, moved`,
+ select "hasCallback" from result, moved`,
 );
 
 type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';

@@ -117,7 +117,7 @@ const liveStatus = {
 } as const;
 
 function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {
-  if (status && isFinal(status)) query.where('ended_as', status).whereNotNull('finished_at');
+  if (status && isFinal(status)) query.where('status', status).whereNotNull('finished_at');
   // There is no index for this filter, because the number of unfinished tasks per account is
   // limited.
   else if (status) query.whereNull('finished_at').whereRaw(liveStatus[status]);

@@ -6,17 +6,19 @@ import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
 import { assert } from '../domain/assert';
 import { createStartTurns, type StartTurns } from '../domain/start-turns';
-import { failedObject } from '../domain/task';
+import { failedObject, type LiveTask } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
+import { endsTask } from './end-task';
+import { prepare } from './prepared-statement';
 import {
   epochMs,
   findTask,
+  liveTask,
   type ReadTask,
   type StoredTask,
   shownTask,
   storedColumns,
 } from './tasks';
-import { owesCallback } from './webhooks';
 
 /**
  * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
@@ -68,28 +70,28 @@ export async function failPending(
   message: string,
   which: 'any' | 'unanswered' = 'any',
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
-  const { rows: found } = await db.raw<{ rows: { object: TaskObject; nowSeconds: number }[] }>(
-    `select object, floor(extract(epoch from now()))::int as "nowSeconds"
+  const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
+    `select ${liveTask} as task, floor(extract(epoch from now()))::int as "nowSeconds"
        from tasks where id = ? and start_at is not null`,
     [taskId],
   );
-  if (!found[0]) return null;
-  const object = failedObject(found[0].object, message, found[0].nowSeconds);
-  const { rows: ended } = await db.raw<{ rows: { hasCallback: boolean }[] }>(
-    `update tasks
-        set status = 'failed', object = ?, start_at = null, finished_at = now()
-      where id = ? and start_at is not null and (not answered or ? = 'any')
-     returning ${owesCallback} as "hasCallback"`,
-    [JSON.stringify(object), taskId, which],
-  );
-  return ended[0] ? { object, hasCallback: ended[0].hasCallback } : null;
+  if (!rows[0]) return null;
+  const object = failedObject(rows[0].task, message, rows[0].nowSeconds);
+  const [ended] = await endPending(db, { taskId, which, object: JSON.stringify(object) });
+  return ended ? { object, ...ended } : null;
 }
+
+const endPending = prepare<{ readonly hasCallback: boolean }>(
+  'end_pending',
+  `with ${endsTask(`start_at is not null and (not answered or cast(:which as text) = 'any')`)}
+   select "hasCallback" from result`,
+);
 
 const inputColumns = `
   tasks.id as "taskId", tasks.account_id as "accountId", plan, trace_id as "traceId",
   ${epochMs('tasks.created_at')} as "createdAtMs",
   ${epochMs('deadline_at')} as "deadlineAtMs",
-  object->'labels' as labels`;
+  request->'metadata'->'labels' as labels`;
 
 interface ClaimOptions {
   readonly limit: number;

@@ -4,15 +4,13 @@
 // expires.
 
 import type { Knex } from 'knex';
-import type { TaskObject } from '../contract/task';
 import type { JobInput } from '../domain/job';
-import type { Plan } from '../domain/plan-types';
-import { epochMs } from './tasks';
+import type { LiveTask } from '../domain/task';
+import { epochMs, liveTask } from './tasks';
 
 export interface OpenRow {
   readonly id: string;
-  readonly plan: Plan;
-  readonly object: TaskObject;
+  readonly task: LiveTask;
   /**
    * The time at which the row was read. It comes from the clock of the database, like the deadline.
    */
@@ -21,7 +19,7 @@ export interface OpenRow {
 }
 
 const columns = `
-  id, plan, object, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs"`;
+  id, ${liveTask} as task, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs"`;
 
 /**
  * The next slice of the open tasks. After the last task the slice continues with the first task. So

@@ -29,7 +29,7 @@ export async function findRepeated(db: Knex, repeated: Repeated): Promise<Stored
         where account_id = :accountId and key_id = :keyId and request_hash = :requestHash
           and created_at > now() - make_interval(secs => :withinSeconds)
           -- A task that was refused or withdrawn cost nothing, so its repeat is a new create.
-          and (status <> 'failed' or object->'billing' is not null)
+          and (finished_at is null or object->'billing' is not null)
         order by created_at desc, id desc limit 1`,
       { ...repeated },
     );

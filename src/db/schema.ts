@@ -85,12 +85,12 @@ create table tasks (
   -- The API key that created the task.
   key_id       text,
   model        text not null,
-  -- pending, submitted once the task is opened, and at the end succeeded or failed. Whether the
-  -- task is running is derived from its jobs and files (tasks.ts).
-  status       text not null,
-  -- The public task object. GET sends the object of a finished task unchanged. Of a live task only
-  -- the fields that never change are used (liveObject in domain/task.ts).
-  object       json not null,
+  -- The public task object, stored by the end of the task; GET sends it unchanged. The object of a
+  -- live task is derived from this row and the rows of its jobs and files (liveObject in
+  -- domain/task.ts).
+  object       json,
+  -- succeeded or failed; null while the task lives.
+  status       text generated always as (object->>'status') stored,
   -- The request after parsing. Only an erasure of the account changes its content.
   request      json not null,
   -- The values that the create inferred from the request, with the prices (domain/plan-types.ts).
@@ -111,18 +111,17 @@ create table tasks (
   -- The task expires at this time.
   deadline_at  timestamptz not null,
   finished_at  timestamptz,
-  -- The final status, for lists. An index on \`status\` would be written at each step of a task.
-  ended_as     text generated always as (case when finished_at is not null then status end) stored,
-  check (start_at is null or finished_at is null)
+  check (start_at is null or finished_at is null),
+  check ((object is null) = (finished_at is null))
 );
 -- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
 -- unfinished tasks.
 create index tasks_account on tasks (account_id, created_at desc, id desc);
 create index tasks_account_model on tasks (account_id, model, created_at desc, id desc);
-create index tasks_account_ended on tasks (account_id, ended_as, created_at desc, id desc)
+create index tasks_account_ended on tasks (account_id, status, created_at desc, id desc)
   where finished_at is not null;
 create index tasks_account_model_ended
-  on tasks (account_id, model, ended_as, created_at desc, id desc) where finished_at is not null;
+  on tasks (account_id, model, status, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
 -- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
@@ -130,12 +129,11 @@ create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
 -- The open tasks, for the reconciler.
 create index tasks_open on tasks (id) where finished_at is null;
--- The pending tasks. The condition does not use \`status\`, because a column of an index that
--- changes at each step makes each step write to every index.
+-- The pending tasks.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
 
--- One label of a task, for lists that are filtered by labels. \`object\` of the task has the labels
--- too. \`created_at\` is copied from the task, so that an index has the tasks of a label in the
+-- One label of a task, for lists that are filtered by labels. The request of the task has the
+-- labels too. \`created_at\` is copied from the task, so that an index has the tasks of a label in the
 -- order of a list.
 create table task_labels (
   task_id    text not null references tasks (id) on delete cascade,
@@ -345,7 +343,8 @@ create table budgets (
 
 /** Callbacks: the state of each task's callback, and each attempt to deliver it. */
 const callbacks = `
--- The callback of one finished task. Its state is one of these:
+-- The callback of one finished task, stored by the statement that ends the task (end-task.ts). Its
+-- state is one of these:
 --   pending    an attempt is due at \`next_at\`
 --   delivered  the receiver accepted the message
 --   exhausted  the last attempt failed
@@ -391,27 +390,6 @@ create table callback_attempts (
 );
 create index callback_attempts_task on callback_attempts (task_id, id);
 
--- Stores the callback of a task in the transaction that ends the task, whichever statement ends it.
--- If the process dies right after the commit, the reconciler finds this row and starts the
--- delivery.
-create function owe_callback() returns trigger language plpgsql as $$
-begin
-  if new.callback_url is not null then
-    insert into callbacks (task_id, account_id, url, next_at)
-    values (new.id, new.account_id, new.callback_url, now())
-    on conflict (task_id) do nothing;
-  else
-    insert into callbacks (task_id, account_id, webhook_id, url, next_at)
-    select new.id, new.account_id, webhooks.id, webhooks.url, now() from webhooks
-     where webhooks.account_id = new.account_id and new.status = any(webhooks.events)
-     order by webhooks.created_at desc, webhooks.id desc limit 1
-    on conflict (task_id) do nothing;
-  end if;
-  return null;
-end $$;
-create trigger tasks_owe_callback after insert or update of finished_at on tasks for each row
-  when (new.finished_at is not null)
-  execute function owe_callback();
 `;
 
 /** Files: the results of tasks, and the uploads of customers. */

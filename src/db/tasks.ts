@@ -1,12 +1,13 @@
-// Reads of task rows, and changes of final objects. The steps in the life of a task are written
-// elsewhere: accept-task.ts, pending-tasks.ts, ledger.ts, jobs/steps.ts and files/results.ts.
+// Reads of task rows, and changes of final objects. The object of a live task is not stored: it is
+// derived from the rows of the task, its jobs and its files. The object of an ended task was stored
+// by its end (end-task.ts).
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
-import { liveFrom, type TaskFacts, waitingMessage } from '../domain/task';
+import { type LiveTask, liveObject, type TaskFacts, waitingMessage } from '../domain/task';
 import { gathered } from './gathered';
 import { prepare } from './prepared-statement';
 
@@ -17,9 +18,14 @@ export interface StoredTask {
   readonly status: TaskStatus;
   /** The public task object as JSON text, sent unchanged by GET. */
   readonly object: string;
-  /** The facts of a live task; null once it is final. */
-  readonly facts: TaskFacts | null;
+  /** What the object of a live task is derived from; null once the task is final. */
+  readonly live: Live | null;
   readonly requestHash: string;
+}
+
+export interface Live {
+  readonly task: LiveTask;
+  readonly facts: TaskFacts;
 }
 
 export interface TaskRow extends StoredTask {
@@ -28,16 +34,22 @@ export interface TaskRow extends StoredTask {
   readonly deadlineAt: Date;
 }
 
+/** SQL for the fields of a task that never change, as a `LiveTask`. */
+export const liveTask = `json_build_object(
+  'id', tasks.id, 'traceId', tasks.trace_id, 'model', tasks.model,
+  'createdAt', floor(extract(epoch from tasks.created_at))::int,
+  'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan)`;
+
 /** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */
-const factsColumn = `
-  case when tasks.finished_at is null then (
+const liveColumn = `
+  case when tasks.finished_at is null then json_build_object('task', ${liveTask}, 'facts', (
     select json_build_object(
              'isOpened', tasks.start_at is null,
              'hasBegun', coalesce(bool_or(job.kind = 'generation' and job.status <> 'queued'), false),
              'isEnhancing', coalesce(bool_or(job.kind = 'super_resolution'), false),
              'isStoring', exists (select from files where files.task_id = tasks.id),
              'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
-      from jobs job where job.task_id = tasks.id) end as facts`;
+      from jobs job where job.task_id = tasks.id)) end as live`;
 
 /**
  * SQL for the condition that a live task is running (stageOf in domain/task.ts). Scalar
@@ -50,7 +62,7 @@ export const isRunning = `(
 
 export const storedColumns = `
   tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,
-  tasks.request_hash as "requestHash", ${factsColumn}`;
+  tasks.request_hash as "requestHash", ${liveColumn}`;
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
@@ -75,18 +87,18 @@ async function findTasks(
   return new Map(rows.map((row) => [row.id, shownTask(row)]));
 }
 
-/** A row as `storedColumns` reads it. */
-export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'facts'> & {
-  readonly facts: (TaskFacts & { readonly waitsForSlot: boolean }) | null;
+/** A row as `storedColumns` reads it. A live task has no status and no object. */
+export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'live'> & {
+  readonly live: (Live & { readonly facts: { readonly waitsForSlot: boolean } }) | null;
 };
 
-/** The row with the object that callers see. The object of a live task is derived. */
+/** The row with the status and the object that callers see. */
 export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
-  if (!row.facts) return row as unknown as T;
-  const task = liveFrom(JSON.parse(row.object) as TaskObject, row.facts);
-  const waits = row.facts.waitsForSlot && !row.facts.isStoring;
-  const object = JSON.stringify(waits ? { ...task, message: waitingMessage } : task);
-  return { ...row, status: task.status, object } as unknown as T;
+  if (!row.live) return row as unknown as T;
+  const { task, facts } = row.live;
+  const waits = facts.waitsForSlot && !facts.isStoring;
+  const object = liveObject(task, facts, waits ? waitingMessage : undefined);
+  return { ...row, status: object.status, object: JSON.stringify(object) } as unknown as T;
 }
 
 const findByIds = prepare<ReadTask>(
@@ -103,19 +115,18 @@ export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null>
 }
 
 /**
- * The stored state of a task. openTask and closeTask return this state if the task is not in the
- * state that they expect.
+ * The stored end of a task. openTask and closeTask return it if the task is not in the state that
+ * they expect. `object` is null while the task lives.
  */
 export async function findStored(db: Knex, taskId: string) {
   const { rows } = await db.raw<{
     rows: {
-      object: TaskObject;
+      object: TaskObject | null;
       accountId: string;
-      finished: boolean;
       hasCallback: boolean;
     }[];
   }>(
-    `select object, account_id as "accountId", finished_at is not null as finished,
+    `select object, account_id as "accountId",
             exists (select from callbacks where task_id = tasks.id) as "hasCallback"
        from tasks where id = ?`,
     [taskId],
@@ -124,23 +135,22 @@ export async function findStored(db: Knex, taskId: string) {
 }
 
 /**
- * Changes the object of a final task while its row is locked. If `change` returns null, the object
- * stays as it is.
+ * Changes the object of a final task while its row is locked. If the task is live or `change`
+ * returns null, nothing changes.
  */
 export async function changeFinalObject(
   trx: Knex.Transaction,
   taskId: string,
   change: (object: TaskObject) => Promise<TaskObject | null>,
 ): Promise<void> {
-  const { rows } = await trx.raw<{ rows: { object: TaskObject }[] }>(
+  const { rows } = await trx.raw<{ rows: { object: TaskObject | null }[] }>(
     'select object from tasks where id = ? for update',
     [taskId],
   );
-  const [task] = rows;
-  const changed = task && (await change(task.object));
+  const object = rows[0]?.object;
+  const changed = object && (await change(object));
   if (!changed) return;
-  const object = JSON.stringify(changed);
-  await trx.raw('update tasks set object = ? where id = ?', [object, taskId]);
+  await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(changed), taskId]);
 }
 
 /** The parsed body of the request that created the task. */

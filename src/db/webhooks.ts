@@ -1,5 +1,5 @@
 // The webhooks of accounts. A webhook receives the callbacks of tasks that name no address of their
-// own. The trigger owe_callback (schema.ts) chooses the webhook when a task ends.
+// own. The statement that ends a task chooses the webhook (end-task.ts).
 
 import type { Knex } from 'knex';
 import type { WebhookEvent } from '../contract/webhook-schema';
@@ -12,15 +12,6 @@ export interface Webhook {
   readonly events: readonly WebhookEvent[];
   readonly createdAt: Date;
 }
-
-/**
- * SQL for a row of `tasks`: true if its end owes a callback. A statement cannot see the row that
- * the trigger inserts, so it asks what the trigger asks.
- */
-export const owesCallback = `
-  (tasks.callback_url is not null or exists (
-     select from webhooks
-      where webhooks.account_id = tasks.account_id and tasks.status = any(webhooks.events)))`;
 
 // Read and write privileges are limited to these columns: no API can read a secret.
 const columns = `id, url, events, created_at as "createdAt"`;

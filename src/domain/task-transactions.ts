@@ -36,20 +36,18 @@ export interface TaskInput {
   readonly labels: Labels | null;
 }
 
-/** The input of the transaction that makes a pending task submitted and holds its amount. */
-export interface OpenTask {
-  readonly input: TaskInput;
-  /** The task object that GET shows afterwards (status `submitted`). */
-  readonly object: TaskObject;
-}
-
 export type OpenedTask =
   | { readonly outcome: 'opened' }
   /**
    * The task is no longer pending. An earlier attempt has opened the task, or the task has ended
-   * (cancelled, expired, too little money). This call moved no money.
+   * (cancelled, expired, too little money): `object` is then its final object. This call moved no
+   * money.
    */
-  | { readonly outcome: 'exists'; readonly object: TaskObject; readonly hasCallback: boolean }
+  | {
+      readonly outcome: 'exists';
+      readonly object: TaskObject | null;
+      readonly hasCallback: boolean;
+    }
   /** The amount could not be held. This call has ended the task as failed; `object` says so. */
   | {
       readonly outcome: 'refused';

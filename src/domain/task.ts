@@ -13,6 +13,8 @@ import type {
 } from '../contract/task';
 import type { GoneReason, Stage, TaskStatus } from '../contract/vocabulary';
 import type { JobReport } from './job';
+import type { Plan } from './plan-types';
+import { billing } from './pricing';
 import type { ResultRole } from './results';
 
 /** The fields that never change during the life of a task. */
@@ -21,7 +23,12 @@ export interface TaskIdentity {
   readonly traceId: string;
   readonly model: string;
   readonly createdAt: number;
-  readonly labels?: Labels;
+  readonly labels?: Labels | null;
+}
+
+/** The fields from which the object of a live task is derived, together with its facts. */
+export interface LiveTask extends TaskIdentity {
+  readonly plan: Plan;
 }
 
 /** The video of a task that has just succeeded. No result was removed yet, so the link exists. */
@@ -31,8 +38,9 @@ export type NewVideo = VideoResult & { readonly url: string };
  * The state of a task. The type allows no success without a video and no failure without a reason.
  */
 type TaskState =
-  | { readonly status: 'pending' | 'submitted'; readonly billing?: Billing }
-  | { readonly status: 'running'; readonly stage: Stage; readonly billing?: Billing }
+  | { readonly status: 'pending'; readonly billing?: undefined }
+  | { readonly status: 'submitted'; readonly billing: Billing }
+  | { readonly status: 'running'; readonly stage: Stage; readonly billing: Billing }
   | {
       readonly status: 'succeeded';
       readonly finishedAt: number;
@@ -131,22 +139,19 @@ export function stageOf({ hasBegun, isEnhancing, isStoring }: TaskFacts): Stage 
   return hasBegun ? 'generation' : null;
 }
 
-/** The object of a live task as its facts show it; `stored` gives the fields that never change. */
-export function liveFrom(stored: TaskObject, facts: TaskFacts): TaskObject {
-  const { billing } = stored;
-  return liveObject({ ...identityIn(stored), ...(billing ? { billing } : {}) }, facts);
+/** The object of a live task. `message` replaces the message that belongs to its status. */
+export function liveObject(task: LiveTask, facts: TaskFacts, message?: string): TaskObject {
+  const object = taskObject(task, liveState(task, facts));
+  return message === undefined ? object : { ...object, message };
 }
 
-/** The object of a live task, derived from its facts and from the fields that never change. */
-export function liveObject(
-  task: TaskIdentity & { readonly billing?: Billing },
-  facts: TaskFacts,
-): TaskObject {
-  const { billing } = task;
-  const bill = billing ? { billing } : {};
+function liveState({ plan }: LiveTask, facts: TaskFacts): TaskState {
   const stage = stageOf(facts);
-  if (stage) return taskObject(task, { status: 'running', stage, ...bill });
-  return taskObject(task, { status: facts.isOpened ? 'submitted' : 'pending', ...bill });
+  if (!stage && !facts.isOpened) return { status: 'pending' };
+  const bill = billing(plan, { lines: [], final: false });
+  return stage
+    ? { status: 'running', stage, billing: bill }
+    : { status: 'submitted', billing: bill };
 }
 
 /**
@@ -154,14 +159,14 @@ export function liveObject(
  * amount was held.
  */
 export function failedObject(
-  task: TaskObject,
+  task: TaskIdentity,
   message: string,
   finishedAt: number,
-  billing?: Billing,
+  bill?: Billing,
 ): TaskObject {
   const error = { code: 'task_error', message } as const;
-  const state = { status: 'failed' as const, finishedAt, error, ...(billing ? { billing } : {}) };
-  return taskObject(identityIn(task), state);
+  const state = { status: 'failed' as const, finishedAt, error };
+  return taskObject(task, bill ? { ...state, billing: bill } : state);
 }
 
 /**
@@ -209,12 +214,6 @@ export function erasedObject(task: TaskObject): TaskObject {
     ...(error ? { error: { message, code: error.code } } : {}),
     ...(finished_at === undefined ? {} : { finished_at }),
   };
-}
-
-/** The fields of an object that never change. */
-function identityIn(task: TaskObject): TaskIdentity {
-  const { id, trace_id: traceId, model, created_at: createdAt, labels } = task;
-  return { id, traceId, model, createdAt, ...(labels ? { labels } : {}) };
 }
 
 /** Returns the five fields of the answer to a create. */

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { beginResend, findCallback, findDelivery, listAttempts } from '../../src/db/callbacks';
 import { rotateSecret } from '../../src/db/webhook-secrets';
 import { createWebhook, deleteWebhook } from '../../src/db/webhooks';
-import { activeSecrets, aFinalTask, callbackWorld } from '../support/callbacks';
+import { activeSecrets, aFinalTask, callbackWorld, endTask } from '../support/callbacks';
 
 const world = callbackWorld();
 const { aTask, activities, deliver } = world;
@@ -140,7 +140,7 @@ test('the transaction that ends a task stores its callback as pending, if the ta
   expect(await findCallback(world.database.db, running)).toBeNull();
   await expect(deliver(silent)).rejects.toMatchObject({ type: 'NoCallback', nonRetryable: true });
   await expect(deliver(running)).rejects.toMatchObject({ type: 'NoCallback' });
-  await world.database.db.raw('update tasks set finished_at = now() where id = ?', [running]);
+  await endTask(world.database.db, running);
   expect(await findCallback(world.database.db, running)).toMatchObject({ state: 'pending' });
   expect(world.sink.received).toEqual([]);
 });

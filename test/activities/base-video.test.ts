@@ -66,10 +66,6 @@ async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
     kind: 'super_resolution',
     account_id: 'acct_test',
   });
-  await database
-    .db('tasks')
-    .where({ id: base.taskId })
-    .update({ object: JSON.stringify({ id: base.taskId, status: 'running' }) });
   const plan = {
     ...base.plan,
     enhancement: enhancement && { ...enhancement, channels: ['enhancer'] },

@@ -52,11 +52,11 @@ async function plant(
   { daysAgo = 50, keyId = null, charge = 40 }: Planted = {},
 ): Promise<string> {
   const id = aTaskId();
-  const opening = anOpening(accountId, id, 100);
-  const input = { ...opening.input, createdAtMs: Date.now() - daysAgo * dayMs };
+  const createdAtMs = Date.now() - daysAgo * dayMs;
+  const input = { ...anOpening(accountId, id, 100), createdAtMs };
   await storePending(db, input);
   await db('tasks').where({ id }).update({ key_id: keyId });
-  await openTask(db, { ...opening, input });
+  await openTask(db, input);
   await closeTask(db, aClosing(id, 100, charge));
   await db('tasks')
     .where({ id })
@@ -97,7 +97,7 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
     created_at: db.fn.now(),
   });
   const unpaid = aTaskId();
-  await storePending(db, anOpening(accountId, unpaid, 10 ** 9).input);
+  await storePending(db, anOpening(accountId, unpaid, 10 ** 9));
   expect(await failPending(db, unpaid, 'too little money')).not.toBeNull();
   await db('tasks')
     .where({ id: unpaid })
@@ -125,10 +125,10 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
   await db('jobs').where({ task_id: open }).update({ state: 'planned' });
   await db('jobs').where({ task_id: cancelled }).update({ cancel: 'wanted' });
   const opened = aTaskId();
-  const opening = anOpening(accountId, opened, 100);
-  const input = { ...opening.input, createdAtMs: Date.now() - 50 * dayMs };
+  const createdAtMs = Date.now() - 50 * dayMs;
+  const input = { ...anOpening(accountId, opened, 100), createdAtMs };
   await storePending(db, input);
-  await openTask(db, { ...opening, input });
+  await openTask(db, input);
   staying.push(opened);
 
   leaving.push(unpaid);
@@ -200,7 +200,7 @@ test('an open task is never forgotten', async () => {
   const id = aTaskId();
   const opening = anOpening(accountId, id, 100);
   await openNew(db, opening);
-  const { object } = await db('tasks').where({ id }).first('object');
+  const { object } = aClosing(id, 100, null);
   expect(await forgetTasks(service, [{ id, object }])).toBe(0);
   expect(await keptIds()).toEqual([id]);
 });

@@ -4,8 +4,6 @@
 
 import { createBillingActivities } from '../../activities/billing';
 import { confirmLoss } from '../../src/db/reconcile';
-import { billing } from '../../src/domain/pricing';
-import { taskObject } from '../../src/domain/task';
 import { anAccountWith, heldMicros, storePending } from '../support/books';
 import { aPlan, aSuccess, aTaskInput } from '../support/builders';
 import {
@@ -145,16 +143,12 @@ export async function loseMany(
   const lost: Orphan[] = [];
   for (let n = 0; n < count; n += 1) {
     const plan = aPlan();
-    const input = aTaskInput({ plan, createdAtMs: Date.now() - 60_000 });
-    const { taskId } = input;
+    const { taskId, ...rest } = aTaskInput({ plan, createdAtMs: Date.now() - 60_000 });
     const opening = 100_000_000;
     const accountId = await anAccountWith(transactions.db, `acct_${taskId}`, opening);
-    const identity = { id: taskId, traceId: 'lost', model: plan.model, createdAt: 1 };
-    const due = billing(plan, { lines: [], final: false });
-    const object = taskObject(identity, { status: 'submitted', billing: due });
-    const open = { input: { ...input, accountId }, object };
-    await storePending(transactions.db, open.input);
-    expect((await openTask(open)).outcome).toBe('opened');
+    const input = { ...rest, taskId, accountId };
+    await storePending(transactions.db, input);
+    expect((await openTask(input)).outcome).toBe('opened');
     lost.push({ name: 'lost', plan, opening, accountId, taskId });
   }
   return lost;

@@ -37,7 +37,7 @@ function depsWith(over: Partial<WorkerDeps>): Parameters<typeof settlePending>[0
 /** A pending task that no API process has started in time. */
 async function forgotten(deadlineInMs = hourMs): Promise<string> {
   const id = aTaskId();
-  const { input } = anOpening('acct', id, 1);
+  const input = anOpening('acct', id, 1);
   const createdAtMs = Date.now() - 10 * 60_000;
   const deadlineAtMs = Date.now() + deadlineInMs;
   await storePending(database.db, { ...input, createdAtMs, deadlineAtMs }, { answered: true });

@@ -11,6 +11,7 @@ import { giveTurns } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobInput } from '../../src/domain/job';
+import { endTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { type Placed, startUpstream, type Upstream } from '../support/upstream';
@@ -115,7 +116,7 @@ test('a found job that may belong to another lost task is not adopted', async ()
 test('no create is sent for a task that has ended', async () => {
   await open();
   const input = await upstream.input();
-  await database.db.raw('update tasks set finished_at = now() where id = ?', [input.taskId]);
+  await endTask(database.db, input.taskId);
   await expect(attempt(input)).rejects.toThrow();
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });

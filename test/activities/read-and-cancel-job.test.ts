@@ -52,7 +52,7 @@ test('a running job is stored, so that its task is shown as running, before the 
   const input = await placed({ run_s: 600 });
   await until('it runs', async () => (await readJob(input))?.status === 'running');
   const task = await findTask(database.db, input.taskId);
-  expect(task).toMatchObject({ status: 'running', facts: { hasBegun: true } });
+  expect(task).toMatchObject({ status: 'running', live: { facts: { hasBegun: true } } });
 });
 
 test('reading or cancelling a job that was never sent does nothing', async () => {
@@ -99,12 +99,16 @@ test('a cancel during a create is retried until the job is accepted and can be c
   await until('it is cancelled', async () => (await readJob(input))?.status === 'cancelled');
 });
 
+const endAnHourAgo = (taskId: string) =>
+  database.db.raw(
+    `update tasks set object = '{}', finished_at = now() - interval '1 hour' where id = ?`,
+    [taskId],
+  );
+
 test('a cancel stops looking for a lost create when the provider can no longer answer the create', async () => {
   const input = await upstream.input();
   await takeSlot(database.db, input, studio, null, 'first');
-  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
-    input.taskId,
-  ]);
+  await endAnHourAgo(input.taskId);
   await expect(cancelJob(input)).resolves.toBeUndefined();
 });
 
@@ -116,9 +120,7 @@ test('a cancel fails if the channel left the catalogue or the lost job cannot be
 
   const lost = await upstream.input();
   await takeSlot(database.db, lost, studio, null, 'first');
-  await database.db.raw(`update tasks set finished_at = now() - interval '1 hour' where id = ?`, [
-    lost.taskId,
-  ]);
+  await endAnHourAgo(lost.taskId);
   const item = { id: 'cgt-unclear', seed: lost.plan.seed, created_at: 0 };
   liar.lie = () => ({ body: JSON.stringify({ items: [item], total: 1 }) });
   await expect(cancelJob(lost)).rejects.toMatchObject({ type: 'CancelNotTaken' });

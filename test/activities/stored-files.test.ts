@@ -46,7 +46,6 @@ async function aResult(columns: Readonly<Record<string, unknown>>): Promise<stri
   await db('tasks')
     .where({ id: taskId })
     .update({
-      status: 'succeeded',
       finished_at: db.raw(`now() - interval '1 hour'`),
       object: JSON.stringify({ data: [{ url: 'https://example.com/a.mp4' }] }),
     });

@@ -143,11 +143,10 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
       createdAt: 7,
       labels: { b: '1', a: '2' },
     };
-    const held = billing(plan, { lines: [], final: false });
-    const stored = taskObject(identity, { status: 'running', stage: 'generation', billing: held });
-    await db('tasks')
-      .where({ id: taskId })
-      .update({ object: JSON.stringify(stored) });
+    const { traceId: trace_id, model, labels } = identity;
+    const request = JSON.stringify({ metadata: { labels } });
+    const created_at = new Date(identity.createdAt * 1_000);
+    await db('tasks').where({ id: taskId }).update({ trace_id, model, request, created_at });
     const [row] = await findOpenRows(db, [taskId]);
     const { client } = world.env;
     const deps = { db, events, client, now: Date.now, settings: activitySettings };

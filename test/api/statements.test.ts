@@ -111,11 +111,11 @@ test('a page of a list by labels examines at most a thousand tasks, even if few 
 /** Copies a task and labels the copies. Each copy is one second newer than the previous copy. */
 async function seedLabelled(taskId: string, count: number): Promise<void> {
   await api.db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan,
+    `insert into tasks (id, account_id, model, object, request, plan,
                         request_hash, trace_id, created_at, deadline_at, finished_at)
-     select 'task_' || lpad(n::text, 26, '0'), account_id, model, 'failed',
-            replace(object::text, id, 'task_' || lpad(n::text, 26, '0'))::json, request, plan,
-            request_hash, trace_id, created_at + n * interval '1 second', deadline_at, now()
+     select 'task_' || lpad(n::text, 26, '0'), account_id, model,
+            json_build_object('id', 'task_' || lpad(n::text, 26, '0'), 'status', 'failed'), request,
+            plan, request_hash, trace_id, created_at + n * interval '1 second', deadline_at, now()
        from tasks, generate_series(1, ?) n where id = ?`,
     [count, taskId],
   );

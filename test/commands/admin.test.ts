@@ -402,7 +402,8 @@ describe('tasks', () => {
     const odd = '\u0085\u009b31m\u2028\u2029\u202a\u202e\u2066\u2069\u001b\u007f';
     const label = { order: `${odd}é—日本\u{1f600}` };
     await database.db.raw(
-      `update tasks set trace_id = ?, object = jsonb_set(object::jsonb, '{labels}', ?) where id = ?`,
+      `update tasks set trace_id = ?, request = jsonb_set(request::jsonb, '{metadata,labels}', ?)
+        where id = ?`,
       [`a${odd}b`, JSON.stringify(label), id],
     );
     const { out } = await admin(`tasks show ${id}`);

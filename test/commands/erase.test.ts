@@ -320,9 +320,9 @@ test('a killed run of `accounts erase` is completed by the next run', async () =
   // The oldest task is in the last batch. Its row is locked, so the run waits at that batch.
   await db.raw(`update tasks set created_at = now() - interval '1 day' where id = ?`, [succeeded]);
   await db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan,
-                        request_hash, trace_id, deadline_at, finished_at)
-     select 'task_' || n || ?, ?, 'm', 'failed',
+    `insert into tasks (id, account_id, model, object, request, plan, request_hash,
+                         trace_id, deadline_at, finished_at)
+     select 'task_' || n || ?, ?, 'm',
             json_build_object('id', n, 'status', 'failed', 'message', 'needle',
                               'data', json_build_array()),
             '{"prompt": "needle"}', '{}', 'h', 't', now(), now()

@@ -115,7 +115,7 @@ test('a budget counts a task in the period of its creation, even if the task is 
   await limit('day', 100);
   await limit('total', 1_000);
   const id = aTaskId();
-  const { input } = anOpening(accountId, id, 100);
+  const input = anOpening(accountId, id, 100);
   await storePending(database.db, { ...input, createdAtMs: Date.now() - 86_400_000 });
   expect(await standing()).toEqual([
     [0, 0],
@@ -166,7 +166,7 @@ test.each([
     [10, 2],
     [70, 4],
   ] as const) {
-    const { input } = anOpening(accountId, aTaskId(), hold);
+    const input = anOpening(accountId, aTaskId(), hold);
     await storePending(database.db, { ...input, createdAtMs: at(minutes).getTime() });
   }
   const days = async (minutes: number) => standingAt(accountId, at(minutes).toISOString());

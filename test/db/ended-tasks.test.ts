@@ -32,9 +32,9 @@ beforeAll(async () => {
   await openNew(db, anOpening(accountId, id, 100));
   await closeTask(db, aClosing(id, 100, 40));
   await db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
+    `insert into tasks (id, account_id, model, object, request, plan, request_hash,
                         trace_id, created_at, deadline_at, finished_at)
-     select id || n, account_id, model, status, object, request, plan, request_hash,
+     select id || n, account_id, model, object, request, plan, request_hash,
             trace_id, created_at, deadline_at, finished_at
        from tasks, generate_series(1, ?::int) n`,
     [ended],

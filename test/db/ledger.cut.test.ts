@@ -57,7 +57,7 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'opening a task': {
     statements: 1,
-    prepare: (account, task) => storePending(database.db, anOpening(account, task, 40).input),
+    prepare: (account, task) => storePending(database.db, anOpening(account, task, 40)),
     run: (account, task) => openTask(db, anOpening(account, task, 40)),
     leaves: [60, 40, 'credit hold'],
   },

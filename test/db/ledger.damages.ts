@@ -111,13 +111,13 @@ export const damages: readonly (readonly [
   ],
   [
     'a task closed without its movements',
-    `update tasks set finished_at = now() where id = ':a_open'`,
+    `update tasks set object = '{}', finished_at = now() where id = ':a_open'`,
     ':a_open',
     'every final task returned or spent exactly its hold',
   ],
   [
     'a task that is open again',
-    `update tasks set finished_at = null where id = ':a_done'`,
+    `update tasks set object = null, finished_at = null where id = ':a_done'`,
     ':a_done',
     'an open task has moved nothing but its hold',
   ],
@@ -130,9 +130,9 @@ export const damages: readonly (readonly [
   [
     'a final task that never moved anything',
     `insert into tasks
-            (id, account_id, model, status, object, request, plan, request_hash, trace_id,
+            (id, account_id, model, object, request, plan, request_hash, trace_id,
              created_at, deadline_at, finished_at)
-     select ':a_ghost', account_id, model, status, object, request, plan, request_hash,
+     select ':a_ghost', account_id, model, object, request, plan, request_hash,
             trace_id, created_at, deadline_at, finished_at
        from tasks where id = ':a_done'`,
     ':a_ghost',
@@ -172,7 +172,8 @@ export const damages: readonly (readonly [
   ],
   [
     'a failed task that was charged',
-    `update tasks set status = 'failed' where id = ':a_done'`,
+    `update tasks set object = replace(object::text, '"succeeded"', '"failed"')::json
+      where id = ':a_done'`,
     ':a_done',
     'a failed task is charged nothing',
   ],

@@ -83,7 +83,7 @@ async function workThroughTrouble(db: Knex, accountId: string) {
   const client = async (name: number): Promise<void> => {
     for (let mine = 0; Date.now() < end; mine += 1) {
       const taskId = `task_${accountId}_${name}_${mine}`;
-      await persist(() => storePending(db, anOpening(accountId, taskId, 10).input));
+      await persist(() => storePending(db, anOpening(accountId, taskId, 10)));
       const opened = await persist(() => openTask(db, anOpening(accountId, taskId, 10)));
       expect(['opened', 'exists']).toContain(opened.outcome);
       await persist(() => closeTask(db, aClosing(taskId, 10, mine % 2 ? 4 : null)));

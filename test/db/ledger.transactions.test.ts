@@ -6,7 +6,6 @@ import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { findTask } from '../../src/db/tasks';
 import { settlementFor } from '../../src/domain/pricing';
 import { taskObject } from '../../src/domain/task';
-import type { OpenTask, TaskInput } from '../../src/domain/task-transactions';
 import { openNew, storePending } from '../support/books';
 import { anEnhancedPlan, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -35,14 +34,6 @@ async function anAccount(available: number): Promise<string> {
   return id;
 }
 
-function opening(input: TaskInput): OpenTask {
-  const identity = { id: input.taskId, traceId: 't', model: 'studio-2.0', createdAt: 1 };
-  return {
-    input,
-    object: taskObject(identity, { status: 'submitted' }),
-  };
-}
-
 const failedObject = (id: string) =>
   taskObject(
     { id, traceId: 't', model: 'studio-2.0', createdAt: 1 },
@@ -60,18 +51,18 @@ describe('openTask', () => {
   test('stores the status and the hold together, and a repeated call changes nothing', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId });
-    expect(await openNew(test_.db, opening(input))).toEqual({ outcome: 'opened' });
-    expect(await openTask(test_.db, opening(input))).toMatchObject({
-      outcome: 'exists',
-      object: { id: input.taskId, status: 'submitted' },
-    });
+    expect(await openNew(test_.db, input)).toEqual({ outcome: 'opened' });
+    expect(await openTask(test_.db, input)).toMatchObject({ outcome: 'exists', object: null });
     expect(await funds(accountId)).toEqual([10_000_000 - hold, hold, 1]);
+    const task = await findTask(test_.db, input.taskId);
+    expect(task?.status).toBe('submitted');
+    expect(JSON.parse(task?.object ?? '').billing).toMatchObject({ held: '5.009400', items: [] });
   });
 
   test('refuses a task without enough money, ends it as failed and uncharged, and names the hold and the available amount', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
-    expect(await openNew(test_.db, opening(input))).toMatchObject({
+    expect(await openNew(test_.db, input)).toMatchObject({
       outcome: 'refused',
       object: { status: 'failed', error: { code: 'task_error' } },
       refusal: {
@@ -87,11 +78,11 @@ describe('openTask', () => {
   test('does not open a refused task later, although the account has money by then', async () => {
     const accountId = await anAccount(hold - 1);
     const input = aTaskInput({ accountId });
-    const opened = await openNew(test_.db, opening(input));
+    const opened = await openNew(test_.db, input);
     expect(opened.outcome).toBe('refused');
     const credit = { accountId, amountMicros: hold, reference: 'later', reason: 'test' };
     await creditAccount(test_.db, credit);
-    expect(await openTask(test_.db, opening(input))).toMatchObject({
+    expect(await openTask(test_.db, input)).toMatchObject({
       outcome: 'exists',
       object: { status: 'failed' },
     });
@@ -102,7 +93,7 @@ describe('openTask', () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, createdAtMs: 0 });
     await storePending(test_.db, input, { answered: true });
-    expect(await openTask(test_.db, opening(input))).toMatchObject({
+    expect(await openTask(test_.db, input)).toMatchObject({
       outcome: 'exists',
       object: { status: 'failed', error: { message: expect.stringContaining('expired after') } },
     });
@@ -112,11 +103,11 @@ describe('openTask', () => {
   test('opens no task of a disabled account', async () => {
     const accountId = await anAccount(hold);
     await setAccountDisabled(test_.db, accountId, true);
-    const refused = await openNew(test_.db, opening(aTaskInput({ accountId })));
+    const refused = await openNew(test_.db, aTaskInput({ accountId }));
     expect(refused).toMatchObject({ outcome: 'refused', refusal: { code: 'account_disabled' } });
     expect(await funds(accountId)).toEqual([hold, 0, 0]);
     await setAccountDisabled(test_.db, accountId, false);
-    expect(await openNew(test_.db, opening(aTaskInput({ accountId })))).toEqual({
+    expect(await openNew(test_.db, aTaskInput({ accountId }))).toEqual({
       outcome: 'opened',
     });
   });
@@ -124,7 +115,7 @@ describe('openTask', () => {
   test('opens exactly three of twenty concurrent tasks if there is money for three', async () => {
     const accountId = await anAccount(hold * 3);
     const outcomes = await Promise.all(
-      Array.from({ length: 20 }, () => openNew(test_.db, opening(aTaskInput({ accountId })))),
+      Array.from({ length: 20 }, () => openNew(test_.db, aTaskInput({ accountId }))),
     );
     expect(outcomes.filter(({ outcome }) => outcome === 'opened')).toHaveLength(3);
     expect(await funds(accountId)).toEqual([0, hold * 3, 3]);
@@ -135,7 +126,7 @@ describe('closeTask', () => {
   test('returns the whole hold of a failed task, and a repeated call returns nothing more', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId });
-    await openNew(test_.db, opening(input));
+    await openNew(test_.db, input);
     const object = failedObject(input.taskId);
     const close = { taskId: input.taskId, object, heldMicros: hold, charge: [] };
     expect(await closeTask(test_.db, close)).toEqual({ object, first: true, hasCallback: false });
@@ -153,7 +144,7 @@ describe('closeTask', () => {
     async (_, completionTokens, charged) => {
       const accountId = await anAccount(10_000_000);
       const input = aTaskInput({ accountId });
-      await openNew(test_.db, opening(input));
+      await openNew(test_.db, input);
       const charge = settlementFor(input.plan, { completionTokens, outputMilliseconds: null });
       const object = failedObject(input.taskId);
       await closeTask(test_.db, { taskId: input.taskId, object, heldMicros: hold, charge });
@@ -164,7 +155,7 @@ describe('closeTask', () => {
   test('stores only the first of several concurrent calls, and every call returns the stored object', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, plan: anEnhancedPlan() });
-    await openNew(test_.db, opening(input));
+    await openNew(test_.db, input);
     const heldMicros = input.plan.hold.amountMicros;
     const charge = settlementFor(input.plan, { completionTokens: 1, outputMilliseconds: 1 });
     const answers = await Promise.all(

@@ -25,9 +25,8 @@ async function aTask(choice: PlannedChoice, charged: number | null, report = {})
   const { db } = database;
   const taskId = aTaskId();
   const opening = anOpening('acct', taskId, held);
-  const { hold } = opening.input.plan;
-  const input = { ...opening.input, plan: aPlan({ hold, channels: [choice] }) };
-  await openNew(db, { ...opening, input });
+  const { hold } = opening.plan;
+  await openNew(db, { ...opening, plan: aPlan({ hold, channels: [choice] }) });
   const { channel } = choice;
   await db.raw(
     `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,

@@ -75,7 +75,7 @@ describe('claimStarts', () => {
   async function queue(account: string, count: number): Promise<string[]> {
     const ids = Array.from({ length: count }, () => aTaskId());
     for (const [n, id] of ids.entries()) {
-      const { input } = anOpening(account, id, 1);
+      const input = anOpening(account, id, 1);
       const createdAtMs = Date.now() - 60_000 + n;
       await storePending(database.db, { ...input, createdAtMs }, { answered: true });
       await releaseStart(database.db, id, 0);
@@ -148,7 +148,7 @@ describe('claimStarts', () => {
   test('skips tasks that are leased or no longer pending, and tasks whose create was not answered yet', async () => {
     const account = await anAccount(0);
     const [first = '', second = ''] = await queue(account, 2);
-    const { input } = anOpening(account, aTaskId(), 1);
+    const input = anOpening(account, aTaskId(), 1);
     await storePending(database.db, input);
     await releaseStart(database.db, input.taskId, 0);
     expect(await claim(1)).toEqual([first]);
@@ -162,8 +162,8 @@ describe('claimStarts', () => {
 test('a task is withdrawn only if no caller has received its id', async () => {
   const account = await anAccount(0);
   const [mine, theirs] = [aTaskId(), aTaskId()];
-  await storePending(database.db, anOpening(account, mine, 1).input, { answered: true });
-  await storePending(database.db, anOpening(account, theirs, 1).input);
+  await storePending(database.db, anOpening(account, mine, 1), { answered: true });
+  await storePending(database.db, anOpening(account, theirs, 1));
   const fail = (id: string) => failPending(database.db, id, 'withdrawn', 'unanswered');
   expect(await listUnanswered(database.db, 60, 99)).toEqual([]);
   const found = await listUnanswered(database.db, -1, 99);
@@ -175,7 +175,7 @@ test('a task is withdrawn only if no caller has received its id', async () => {
 });
 
 test('repeated calls of `markAnswered` write the row of a pending task only once', async () => {
-  const { input } = anOpening(await anAccount(0), aTaskId(), 1);
+  const input = anOpening(await anAccount(0), aTaskId(), 1);
   await storePending(database.db, input);
   const version = async () => {
     const { rows } = await database.db.raw<{ rows: { xmin: string }[] }>(

@@ -3,16 +3,13 @@
 
 import fc from 'fast-check';
 import type { TaskObject } from '../../src/contract/task';
+import { billing } from '../../src/domain/pricing';
 import { liveObject, type TaskFacts, taskObject, united } from '../../src/domain/task';
+import { aPlan } from '../support/builders';
 
-const identity = { id: 'task_a', traceId: '4bf92f35', model: 'studio-2.0', createdAt: 1 };
-const billing = {
-  currency: 'CNY',
-  held: '1.000000',
-  charged: '0.000000',
-  refunded: '0.000000',
-  items: [],
-};
+const plan = aPlan();
+const task = { id: 'task_a', traceId: '4bf92f35', model: plan.model, createdAt: 1, plan };
+const bill = billing(plan, { lines: [], final: false });
 const none: TaskFacts = {
   isOpened: false,
   hasBegun: false,
@@ -25,18 +22,18 @@ const first = [
 ];
 
 test('the fields of a task have the same order in every state', () => {
-  const submitted = taskObject(identity, { status: 'submitted', billing });
-  const running = liveObject({ ...identity, billing }, { ...none, isEnhancing: true });
-  const failed = taskObject(identity, {
+  const submitted = liveObject(task, { ...none, isOpened: true });
+  const running = liveObject(task, { ...none, isEnhancing: true }, 'It is being enhanced.');
+  const failed = taskObject(task, {
     status: 'failed',
     finishedAt: 2,
     error: { message: 'no', code: 'task_error' },
-    billing,
+    billing: bill,
   });
   expect(Object.keys(submitted)).toEqual(first);
   expect(Object.keys(running)).toEqual([...first, 'stage']);
   expect(Object.keys(failed)).toEqual([...first, 'error', 'finished_at']);
-  expect(JSON.stringify(running.billing)).toBe(JSON.stringify(billing));
+  expect(JSON.stringify(running.billing)).toBe(JSON.stringify(bill));
 });
 
 // A read takes a snapshot of the rows first. The workflow answers later, and knows any part of what
@@ -71,7 +68,7 @@ test('no read goes back, in whatever order facts are stored and whatever the wor
           time += askedAfter;
           const committed = stored.slice(0, time);
           const answer = facts((told ?? []).filter((name) => committed.includes(name)));
-          const step = stepOf(liveObject(identity, told ? united(row, answer) : row));
+          const step = stepOf(liveObject(task, told ? united(row, answer) : row));
           expect(step).toBeGreaterThanOrEqual(shown);
           shown = step;
         }

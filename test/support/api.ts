@@ -16,6 +16,7 @@ import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
 import { connect } from '../../src/db/database';
 import { closeTask, openTask } from '../../src/db/ledger';
+import { findTask } from '../../src/db/tasks';
 import type { Catalogue } from '../../src/domain/catalogue';
 import { createdTask, taskObject } from '../../src/domain/task';
 import type { TaskInput } from '../../src/domain/task-transactions';
@@ -247,14 +248,10 @@ function heldTemporal(db: Knex): HeldTemporal {
 
 /** Opens the task, as the first step of its workflow does. */
 async function accept(db: Knex, input: TaskInput): Promise<Submission> {
-  const { taskId: id, traceId, plan, createdAtMs, labels } = input;
-  const createdAt = Math.floor(createdAtMs / 1000);
-  const identity = { id, traceId, model: plan.model, createdAt, ...(labels ? { labels } : {}) };
-  const object = taskObject(identity, { status: 'submitted' });
-  const opened = await openTask(db, { input, object });
+  const opened = await openTask(db, input);
   if (opened.outcome === 'refused') return opened;
-  const current = opened.outcome === 'exists' ? opened.object : object;
-  return { outcome: 'accepted', task: createdTask(current) };
+  const shown = await findTask(db, input.taskId);
+  return { outcome: 'accepted', task: createdTask(JSON.parse(shown?.object ?? '')) };
 }
 
 /** Waits until the condition holds. */

@@ -7,13 +7,7 @@ import { creditAccount, openTask } from '../../src/db/ledger';
 import { formatMicros } from '../../src/domain/money';
 import type { BillingLine } from '../../src/domain/plan-types';
 import { taskObject } from '../../src/domain/task';
-import type {
-  CloseTask,
-  NewTask,
-  OpenedTask,
-  OpenTask,
-  TaskInput,
-} from '../../src/domain/task-transactions';
+import type { CloseTask, NewTask, OpenedTask, TaskInput } from '../../src/domain/task-transactions';
 import { aPlan, aRequest, aTaskInput } from './builders';
 
 export async function anAccountWith(db: Knex, id: string, available: number): Promise<string> {
@@ -30,18 +24,14 @@ export async function anAccountWith(db: Knex, id: string, available: number): Pr
 const storedAtMs = Date.now();
 
 /** The input of `openTask` for a task with exactly this hold. */
-export function anOpening(accountId: string, taskId: string, holdMicros: number): OpenTask {
+export function anOpening(accountId: string, taskId: string, holdMicros: number): TaskInput {
   const hold = { tokens: 1, lines: [aLine(holdMicros)], amountMicros: holdMicros };
-  const input = aTaskInput({ accountId, taskId, plan: aPlan({ hold }), createdAtMs: storedAtMs });
-  return {
-    input,
-    object: taskObject(identityOf(taskId), { status: 'submitted' }),
-  };
+  return aTaskInput({ accountId, taskId, plan: aPlan({ hold }), createdAtMs: storedAtMs });
 }
 
 /** The task that a create stores, with exactly this hold. */
 export function aNewTask(accountId: string, taskId: string, holdMicros: number): NewTask {
-  const { plan } = anOpening(accountId, taskId, holdMicros).input;
+  const { plan } = anOpening(accountId, taskId, holdMicros);
   return {
     taskId,
     accountId,
@@ -68,20 +58,17 @@ export async function storePending(
   { taskId, accountId, plan, traceId, createdAtMs, deadlineAtMs }: TaskInput,
   { answered = false, request = aRequest(), requestHash = 'hash' }: Partial<PendingRow> = {},
 ): Promise<void> {
-  const createdAt = Math.floor(createdAtMs / 1000);
-  const identity = { id: taskId, traceId, model: plan.model, createdAt };
   await db.raw(
     `insert into tasks
-            (id, account_id, model, status, object, request, plan, request_hash, trace_id,
-             callback_url, hold_micros, answered, start_at, created_at, deadline_at)
-     values (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour',
-             to_timestamp(?), to_timestamp(?))
+            (id, account_id, model, request, plan, request_hash, trace_id, callback_url,
+             hold_micros, answered, start_at, created_at, deadline_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour', to_timestamp(?),
+             to_timestamp(?))
      on conflict (id) do nothing`,
     [
       taskId,
       accountId,
       plan.model,
-      JSON.stringify(taskObject(identity, { status: 'pending' })),
       JSON.stringify(request),
       JSON.stringify(plan),
       requestHash,
@@ -96,18 +83,18 @@ export async function storePending(
 }
 
 /** Stores a task and opens it, as a create and its workflow do. */
-export async function openNew(db: Knex, open: OpenTask): Promise<OpenedTask> {
-  await storePending(db, open.input);
-  return openTask(db, open);
+export async function openNew(db: Knex, input: TaskInput): Promise<OpenedTask> {
+  await storePending(db, input);
+  return openTask(db, input);
 }
 
 /** Opens a stored task, as the workflow that was started for it does. */
-export async function openStored(db: Knex, { input, ...open }: OpenTask): Promise<OpenedTask> {
+export async function openStored(db: Knex, input: TaskInput): Promise<OpenedTask> {
   const { rows } = await db.raw<{ rows: { createdAtMs: number }[] }>(
     'select (extract(epoch from created_at) * 1000)::float8 as "createdAtMs" from tasks where id = ?',
     [input.taskId],
   );
-  return openTask(db, { ...open, input: { ...input, ...rows[0] } });
+  return openTask(db, { ...input, ...rows[0] });
 }
 
 export function aClosing(

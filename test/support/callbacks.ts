@@ -6,9 +6,11 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import { createCallbackActivities } from '../../activities/callbacks/attempt-callback';
 import type { ActivityEvents } from '../../activities/events';
+import { endsTask } from '../../src/db/end-task';
+import { prepare } from '../../src/db/prepared-statement';
 import { createSecret } from '../../src/db/webhook-secrets';
 import { activitySettings } from './activity-settings';
-import { aTaskId } from './builders';
+import { aPlan, aTaskId } from './builders';
 import { type CallbackSink, startCallbackSink } from './callback-sink';
 import { createTestDatabase, type TestDatabase } from './database';
 
@@ -28,22 +30,28 @@ export async function activeSecrets(db: Knex, accountId: string): Promise<string
   return active.orderBy('id', 'desc').pluck('secret');
 }
 
-/** Stores a final task with a callback address. Its object has text that must arrive unchanged. */
+const endLive = prepare('end_for_test', `with ${endsTask('true')} select from ended`);
+
+/** Ends a task as the service does. Its object has text that must arrive unchanged. */
+export async function endTask(db: Knex, taskId: string): Promise<void> {
+  const object = { id: taskId, status: 'succeeded', text: 'ü "quoted" \u2028' };
+  await endLive(db, { taskId, object: JSON.stringify(object) });
+}
+
+/** Stores a task with a callback address and, unless `final` is false, ends it. */
 export async function aFinalTask(
   { db }: Pick<TestDatabase, 'db'>,
   url: string | null,
   { accountId = testAccount, final = true } = {},
 ): Promise<string> {
   const id = aTaskId();
-  const status = final ? 'succeeded' : 'running';
-  const object = JSON.stringify({ id, status, text: 'ü "quoted" \u2028' });
   await db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
-                        trace_id, callback_url, created_at, deadline_at, finished_at)
-     values (:id, :accountId, 'm', :status, :object, '{}', '{}', 'h', 't', :url, now(), now(),
-             case when :final then now() end)`,
-    { id, accountId, status, object, url, final },
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, callback_url,
+                        created_at, deadline_at)
+     values (?, ?, 'm', '{}', ?, 'h', 't', ?, now(), now())`,
+    [id, accountId, JSON.stringify(aPlan()), url],
   );
+  if (final) await endTask(db, id);
   return id;
 }
 

@@ -33,7 +33,7 @@ const plays: Readonly<Record<string, Play>> = {
     await task.accepted;
     await until('it waits for a slot', () => world.submitted.length === 1);
     await world.env.client.workflow
-      .getHandle(world.opened[0]?.input.taskId ?? '')
+      .getHandle(world.opened[0]?.taskId ?? '')
       .signal(turnSignal, 'generation');
     await until('it was placed', () => world.submitted.length === 2);
     await task.report(aSuccess({ lastFrameUrl: 'https://media.example.com/last.png' }));
@@ -94,18 +94,18 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async refused(world, start) {
     const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
-    world.script.open = ({ input }) => ({
+    world.script.open = ({ taskId }) => ({
       outcome: 'refused',
       refusal,
-      object: aFailedObject(input.taskId),
+      object: aFailedObject(taskId),
       hasCallback: true,
     });
     await (await start()).result();
   },
   async 'ended while it was pending'(world, start) {
-    world.script.open = ({ input }) => ({
+    world.script.open = ({ taskId }) => ({
       outcome: 'exists',
-      object: aFailedObject(input.taskId),
+      object: aFailedObject(taskId),
       hasCallback: true,
     });
     await (await start()).result();

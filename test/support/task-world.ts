@@ -21,7 +21,6 @@ import type {
   ClosedTask,
   CloseTask,
   OpenedTask,
-  OpenTask,
   TaskInput,
 } from '../../src/domain/task-transactions';
 import type { Accepted, ToldTask } from '../../workflows/messages';
@@ -36,7 +35,7 @@ type FileActivities = ReturnType<typeof createFileActivities>;
 export interface World {
   readonly env: TestWorkflowEnvironment;
   readonly taskQueue: string;
-  readonly opened: OpenTask[];
+  readonly opened: TaskInput[];
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
@@ -48,7 +47,7 @@ export interface World {
   hasCallback: boolean;
   /** Functions that return the results of the activities. A test replaces those that it needs. */
   script: {
-    open: (open: OpenTask) => OpenedTask | Promise<OpenedTask>;
+    open: (input: TaskInput) => OpenedTask | Promise<OpenedTask>;
     close: (close: CloseTask) => ClosedTask | Promise<ClosedTask>;
     submit: (order: JobInput) => Submitted | Promise<Submitted>;
     store: (results: StoreResults) => StoredResults | Promise<StoredResults>;
@@ -148,9 +147,9 @@ function createWorld(env: TestWorkflowEnvironment): World {
 
 function activitiesOf(world: World): TaskActivities {
   return {
-    async openTask(open) {
-      world.opened.push(open);
-      return world.script.open(open);
+    async openTask(input) {
+      world.opened.push(input);
+      return world.script.open(input);
     },
     async closeTask(close) {
       world.closed.push(close);

@@ -175,9 +175,9 @@ export async function insertTaskRow(
     `insert into accounts (id, name) values ('acct_test', 'test') on conflict (id) do nothing`,
   );
   await db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan,
-                        request_hash, trace_id, hold_micros, answered, deadline_at)
-     values (?, 'acct_test', 'm', 'submitted', '{}', ?, ?, 'h', 't', 0, true, now())`,
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
+                        answered, deadline_at)
+     values (?, 'acct_test', 'm', ?, ?, 'h', 't', 0, true, now())`,
     [taskId, JSON.stringify(request), JSON.stringify(plan)],
   );
 }

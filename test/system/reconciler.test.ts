@@ -8,8 +8,6 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTaskActivities } from '../../activities';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
 import { audit } from '../../src/db/ledger-audit';
-import { billing } from '../../src/domain/pricing';
-import { taskObject } from '../../src/domain/task';
 import type { ReconcileReport } from '../../workflows/messages';
 import { heldMicros, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
@@ -65,13 +63,8 @@ test('a task whose workflow does not exist in Temporal is closed and refunded', 
   const createdAtMs = Date.now() - 60_000;
   const input = aTaskInput({ accountId: service.accountId, createdAtMs });
   const { openTask } = createTaskActivities((await idleDeps()).deps);
-  const identity = { id: input.taskId, traceId: 'lost', model: 'studio-2.0', createdAt: 1 };
-  const object = taskObject(identity, {
-    status: 'submitted',
-    billing: billing(input.plan, { lines: [], final: false }),
-  });
   await storePending(service.db, input);
-  await openTask({ input, object });
+  await openTask(input);
   await until('the reconciler closed it', async () => {
     const { rows } = await service.db.raw<{ rows: { status: string }[] }>(
       'select status from tasks where id = ?',
@@ -97,10 +90,9 @@ test('the audit has its own Temporal Schedule, which first runs at the start of 
 test('the reconciler reports an unreadable task row and continues with the other tasks', async () => {
   const unreadable = aTaskInput().taskId;
   await service.db.raw(
-    `insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
-                        trace_id, hold_micros, answered, created_at, deadline_at)
-     values (?, ?, 'm', 'submitted', '{}', '{}', '{}', 'h', 't', 0, true,
-             now() - interval '1 min', now())`,
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
+                        answered, created_at, deadline_at)
+     values (?, ?, 'm', '{}', '{}', 'h', 't', 0, true, now() - interval '1 min', now())`,
     [unreadable, service.accountId],
   );
   const { json } = await service.create(waiting());

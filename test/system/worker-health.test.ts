@@ -117,9 +117,9 @@ test('a worker is not ready while its database does not answer, and is ready aga
 test('a worker is not ready while a channel has an open job and no watcher', async () => {
   await database.db.raw(`
     insert into accounts (id, name) values ('a', 'a');
-    insert into tasks (id, account_id, model, status, object, request, plan, request_hash,
-                       trace_id, created_at, deadline_at)
-    values ('t', 'a', 'm', 'submitted', '{}', '{}', '{}', 'h', 't', now(), now() + interval '1 day');
+    insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, created_at,
+                       deadline_at)
+    values ('t', 'a', 'm', '{}', '{}', 'h', 't', now(), now() + interval '1 day');
     insert into jobs (task_id, kind, account_id, channel, upstream_model, state, opened_at)
     values ('t', 'generation', 'a', 'gone', 'm', 'open', now() - interval '5 minutes')`);
   await becomes({ watchers: false });

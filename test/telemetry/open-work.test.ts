@@ -119,15 +119,16 @@ async function fill({ db }: TestDatabase): Promise<void> {
   await db.raw(`
     insert into accounts (id, name) values ('a', 'a');
     insert into balances (account_id, held) values ('a', 3000000);
-    insert into tasks (id, account_id, model, status, object, request, plan,
-                       request_hash, trace_id, callback_url, created_at, deadline_at, finished_at)
-    select id, 'a', 'm', status, '{}', '{}', '{}', 'h', 't', url, now(), deadline, ended
-      from (values ('t1', 'submitted', null, now() + interval '1 day', null),
-                   ('t2', 'submitted', null, now() - interval '100 s', null),
-                   ('t3', 'submitted', null, now() + interval '1 day', null),
-                   ('t4', 'succeeded', 'https://x.example/', now() - interval '1 day', now())
-           ) as v (id, status, url, deadline, ended);
-    update callbacks set next_at = now() - interval '50 s';
+    insert into tasks (id, account_id, model, object, request, plan, request_hash, trace_id,
+                       created_at, deadline_at, finished_at)
+    select id, 'a', 'm', object::json, '{}', '{}', 'h', 't', now(), deadline, ended
+      from (values ('t1', null, now() + interval '1 day', null),
+                   ('t2', null, now() - interval '100 s', null),
+                   ('t3', null, now() + interval '1 day', null),
+                   ('t4', '{"status":"succeeded"}', now() - interval '1 day', now())
+           ) as v (id, object, deadline, ended);
+    insert into callbacks (task_id, account_id, url, next_at)
+    values ('t4', 'a', 'https://x.example/', now() - interval '50 s');
     insert into jobs (task_id, kind, account_id, channels, channel, state, opened_at, status)
     values ('t1', 'generation', 'a', '{two}', null, 'waiting', null, 'queued'),
            ('t2', 'generation', 'a', '{two}', null, 'waiting', null, 'queued'),

@@ -1,11 +1,10 @@
 // Finds a task for its owner, in its row, and asks the workflow of a live task what it is doing.
 
 import { LRUCache } from 'lru-cache';
-import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
-import { gatheredFindTask } from '../../db/tasks';
-import { liveFrom, stageOf, type TaskFacts, united } from '../../domain/task';
+import { gatheredFindTask, type Live } from '../../db/tasks';
+import { liveObject, stageOf, united } from '../../domain/task';
 import type { TemporalClient } from '../../temporal/client';
 import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
@@ -15,7 +14,7 @@ export interface Found {
   /** The public task object as JSON. */
   readonly text: string;
   /** Null once the task is final. */
-  readonly facts: TaskFacts | null;
+  readonly live: Live | null;
   readonly answeredBy?: 'workflow';
 }
 
@@ -56,7 +55,7 @@ export function createFindTask(
     if (!isTaskId(taskId)) return undefined;
     const row = await findRow(taskId);
     if (row?.accountId !== asker.accountId) return countUnknown(taskId, asker);
-    return { status: row.status, text: row.object, facts: row.facts };
+    return { status: row.status, text: row.object, live: row.live };
   };
 }
 
@@ -72,27 +71,28 @@ const liveMax = 1_000;
 export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>, find: FindTask) {
   // The owners of live tasks. Without the row, only these tasks are known to have a workflow that
   // runs, and to belong to who asks.
-  const live = new LRUCache<string, string>({ max: liveMax });
+  const owners = new LRUCache<string, string>({ max: liveMax });
   return {
     /** Asks while the row is read, if the last read showed the asker that the task is live. */
     askAhead(taskId: string, { accountId }: Asker): void {
-      if (live.get(taskId) === accountId) void ask(taskId);
+      if (owners.get(taskId) === accountId) void ask(taskId);
     },
     async withWorkflow(row: Found, taskId: string, asker: Asker): Promise<Found | undefined> {
-      if (!row.facts?.isOpened || row.facts.isStoring) {
-        live.delete(taskId);
+      const { live } = row;
+      if (!live?.facts.isOpened || live.facts.isStoring) {
+        owners.delete(taskId);
         return row;
       }
-      live.set(taskId, asker.accountId);
+      owners.set(taskId, asker.accountId);
       const told = await ask(taskId);
       if (!told) return row;
       // The task has ended while its workflow was asked.
       if (told.message === null) return find(taskId, asker);
-      const facts = united(row.facts, told.facts);
+      const facts = united(live.facts, told.facts);
       if (stageOf(facts) !== stageOf(told.facts)) return row;
-      const task = liveFrom(JSON.parse(row.text) as TaskObject, facts);
-      const text = JSON.stringify({ ...task, message: told.message });
-      return { status: task.status, text, facts, answeredBy: 'workflow' };
+      const object = liveObject(live.task, facts, told.message);
+      const shown = { status: object.status, text: JSON.stringify(object) };
+      return { ...shown, live: { ...live, facts }, answeredBy: 'workflow' };
     },
   };
 }

@@ -79,7 +79,7 @@ function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
  * one.
  */
 function withCancel(text: string): string {
-  return `${text.slice(0, text.lastIndexOf('}'))},"cancel_requested":true}`;
+  return JSON.stringify({ ...JSON.parse(text), cancel_requested: true });
 }
 
 function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {

@@ -22,8 +22,8 @@ const mayRun = `
 export const closeJobsOfTask = `
   update jobs
      set state = 'closed',
-         cancel = case when :status = 'failed' and ${mayRun} then 'wanted' else cancel end
-    from closed where task_id = :taskId`;
+         cancel = case when ended.status = 'failed' and ${mayRun} then 'wanted' else cancel end
+    from ended where task_id = :taskId`;
 
 /** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */
 export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promise<void> {
