@@ -18,7 +18,7 @@ test('it has no faults and no warnings, and sells one model over three vendors a
   expect(model.channels.map(({ channel }: { channel: string }) => channel)).toEqual([
     'gpu',
     'ark',
-    'gateway',
+    'minimax',
   ]);
   for (const { percent } of model.channels) expect(percent).toBeGreaterThan(0);
 });
@@ -27,7 +27,7 @@ test('a task has all of its channels and keys, and a hold that covers the deares
   const request = aRequest({ model: 'studio-lite', ratio: '16:9', duration: 5 });
   const { plan } = planTask(request, parseCatalogue(exampleText, {}), { seed: 1 });
   const channels = plan?.channels.map(({ channel }) => channel) ?? [];
-  expect([channels[0], channels.at(-1)]).toEqual(['gpu', 'gateway']);
+  expect([channels[0], channels.at(-1)]).toEqual(['gpu', 'minimax']);
   expect(channels.slice(1, 3).sort()).toEqual(['ark', 'ark:ARK_API_KEY_2']);
   expect(plan?.hold.tokens).toBe(108_900);
 });
