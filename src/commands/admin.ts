@@ -105,6 +105,9 @@ async function answerTo(config: Config, words: readonly string[], help: boolean)
   return runCommand(config, command, input);
 }
 
+// A person waits longer than a call: for example while everything on a machine starts.
+const patienceMs = 15_000;
+
 /** All commands run here, so that each command that changes something leaves a row in the log. */
 export async function runCommand(
   config: Config,
@@ -120,7 +123,7 @@ export async function runCommand(
       2,
     );
   }
-  await checkDatabase(databaseUrl);
+  await checkDatabase(databaseUrl, patienceMs);
   const subject = command.changes?.(input) ?? null;
   const readOnly = subject === null && !command.migrates;
   const db = connect({

@@ -58,10 +58,10 @@ export async function checkTemporal(config: Config): Promise<void> {
 const connectTimeoutMs = 2_000;
 
 /** Uses a separate connection, because a pool would report only a timeout and not the cause. */
-export async function checkDatabase(url: string): Promise<void> {
+export async function checkDatabase(url: string, withinMs = connectTimeoutMs): Promise<void> {
   const client = new Client({
     connectionString: url,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: withinMs,
     application_name: 'check',
     // The connections of the service send options, and a pooler may refuse a connection with
     // options. So this check sends an option too.

@@ -24,6 +24,13 @@ let caller: ReturnType<typeof callerWith>;
 
 beforeAll(async () => {
   copy = copyOfProject();
+  // An engine that was used before has images of an older state.
+  for (const name of ['service', 'studio']) {
+    await copy.sh(
+      `docker build -q --target ${name} -t video-generation-${name}:local .`,
+      15 * minutes,
+    );
+  }
   const started = Date.now();
   const said = await copy.sh(blockWith('# the playground is at'), 15 * minutes);
   const [, account = ''] = /^accountId +(\S+)/m.exec(said) ?? [];
@@ -32,7 +39,7 @@ beforeAll(async () => {
   await untilReady();
   note(`ready after ${Math.round((Date.now() - started) / 1000)} s`);
   await admin(`accounts credit ${account} 9000.00 --reference test`);
-}, 20 * minutes);
+}, 40 * minutes);
 afterAll(async () => {
   await copy?.sh('docker rm -f video-containers-receiver; true');
   await copy?.sh(
