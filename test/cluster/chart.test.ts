@@ -15,7 +15,7 @@ import {
   why,
 } from '../support/chart';
 import { until } from '../support/until';
-import { startKubernetes } from './kubernetes';
+import { startKubernetes, version } from './kubernetes';
 
 const run = promisify(execFile);
 
@@ -52,9 +52,9 @@ describeWithGo(`the chart at an API server${why}`, () => {
     return (await run(join(tools, 'helm'), [...args, ...options], { maxBuffer: 2 ** 26 })).stdout;
   };
   const rendered = async () =>
-    parseAllDocuments(await helm('template', 'video', chart, ...everything)).flatMap(
-      (one) => (one.toJS() as Manifest | null) ?? [],
-    );
+    parseAllDocuments(
+      await helm('template', 'video', chart, '--kube-version', version, ...everything),
+    ).flatMap((one) => (one.toJS() as Manifest | null) ?? []);
   const found = async (one: Manifest) =>
     (await kubernetes.call('GET', `${pathOf(one)}/${one.metadata.name}`)).status;
 

@@ -15,7 +15,7 @@ import { go } from '../support/chart';
 import { until } from '../support/until';
 
 const run = promisify(execFile);
-const version = '1.34.1';
+export const version = '1.34.1';
 const token = 'administrator';
 
 export interface Answer {
@@ -148,7 +148,7 @@ async function buildServer(folder: string): Promise<void> {
     'build',
     '-trimpath',
     '-ldflags',
-    '-s -w',
+    `-s -w -X k8s.io/component-base/version.gitVersion=v${version}`,
     '-o',
     join(folder, 'kube-apiserver'),
   ];

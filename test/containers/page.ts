@@ -1,4 +1,4 @@
-// Runs the shell blocks of docs/operations.md and README.md, as they stand in the pages, in a copy of
+// Runs the shell blocks of the pages for operators and of README.md, as they stand in the pages, in a copy of
 // the project.
 
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { blocksOf } from '../support/markdown';
 
 const project = resolve(__dirname, '../..');
-const pages = ['docs/operations.md', 'README.md'].map((name) =>
+const pages = ['docs/operations.md', 'docs/symptoms.md', 'README.md'].map((name) =>
   readFileSync(join(project, name), 'utf8'),
 );
 const blocks = pages.flatMap(blocksOf);

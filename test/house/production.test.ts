@@ -309,6 +309,13 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('api').TRUSTED_PROXIES).toBe('1');
   });
 
+  test('the proxy gives up an idle connection before the API closes it', () => {
+    const proxySeconds = Number(/\bkeepalive (\d+)s/.exec(read('deploy/compose/Caddyfile'))?.[1]);
+    const ofApi =
+      /keepAliveTimeout: ([\d_]+)/.exec(codeOf('src/commands/http-server.ts'))?.[1] ?? '';
+    expect(proxySeconds * 1_000).toBeLessThan(Number(ofApi.replaceAll('_', '')));
+  });
+
   test('no port is reachable from other machines unless public.yaml opens the proxy', () => {
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
