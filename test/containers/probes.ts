@@ -33,6 +33,6 @@ export const metadataHost = {
       for try in $(seq 50); do curl -sf -m 1 -o /dev/null http://169.254.169.254/ && exit 0; sleep 0.1; done; exit 1`),
   stop: (copy: Copy) =>
     copy.sh(
-      `kill $(ip netns pids ${name}); ip link delete video-meta0; ip netns delete ${name}; true`,
+      `set +e; kill -9 $(ip netns pids ${name}); ip link delete video-meta0; ip netns delete ${name}; true`,
     ),
 };
