@@ -15,6 +15,7 @@ import { pairsRow } from './pairs';
 import { readRow } from './read';
 import { refusedRow } from './refused';
 import { retentionRow } from './retention';
+import { shapesRow } from './shapes';
 import { waitingRow } from './waiting';
 import { watcherRow } from './watcher';
 import { wholeRow } from './whole';
@@ -26,6 +27,7 @@ export const rows: readonly Row[] = [
   refusedRow,
   readRow,
   liveRow,
+  shapesRow,
   wholeRow,
   pairsRow,
   historyRow,

@@ -144,5 +144,11 @@ def main(client: VideoClient) -> str:
 `;
     expect(await check(use('status'))).toMatchObject({ code: 0 });
     expect((await check(use('colour'))).out).toContain('typeddict-item');
+    const own = ['-m', 'mypy', '--strict', '--python-version', '3.10', ...interpreter];
+    const program = runProgram('python3', [...own, '-p', 'video_generation_client'], {
+      cwd: pythonClient,
+      env: { PYTHONPATH: mypy },
+    });
+    expect([await program.code, program.out()]).toEqual([0, expect.stringContaining('Success')]);
   },
 );

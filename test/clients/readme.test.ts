@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasTool, pythonPackage } from '../support/foreign';
-import { blocksOf, callsOf } from '../support/markdown';
+import { blocksOf } from '../support/markdown';
 import { runProgram } from '../support/program';
 import { type Service, startService } from '../support/service';
 
@@ -36,8 +36,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function run(language: string, file: string, command: string, env = {}) {
-  const block = blocks.find((one) => one.language === language && one.label === 'client');
+async function run(language: string, file: string, command: string, env = {}, label = 'client') {
+  const block = blocks.find((one) => one.language === language && one.label === label);
   await writeFile(join(folder, file), block?.text ?? '');
   const program = runProgram(command, [file], {
     cwd: folder,
@@ -69,13 +69,30 @@ test('the command line saves the video', async () => {
   expect((await stat(join(folder, 'film.mp4'))).size).toBeGreaterThan(1_000);
 });
 
-test('the create with curl is accepted', async () => {
-  const calls = blocks
-    .filter(({ language }) => language === 'sh')
-    .flatMap(({ text }) => callsOf(text));
-  const create = calls.find(({ method }) => method === 'POST');
-  const reply = await service.call('POST', create?.path ?? '', create?.body, {
-    'content-type': create?.headers['content-type'] ?? '',
-  });
-  expect(reply.status).toBe(200);
+(python ? test : test.skip)('the program with the client of OpenAI saves the video', async () => {
+  const env = { PYTHONPATH: await pythonPackage('openai', '3.57.0') };
+  // The client warns that the video models of OpenAI end.
+  const { code } = await run('python', 'openai-use.py', 'python3', env, 'openai');
+  expect(code).toBe(0);
+  const saved = await readFile(join(folder, 'boat.mp4'));
+  const link = (await newest()).video_url;
+  expect(saved.equals(Buffer.from(await (await fetch(link)).arrayBuffer()))).toBe(true);
 });
+
+(hasTool('curl', '--version') ? test : test.skip)(
+  'the requests with curl make a video',
+  async () => {
+    const text = blocks
+      .filter((one) => one.language === 'sh' && one.text.includes('curl'))
+      .map((one) => one.text.replaceAll(/^export (?:BASE_URL|API_KEY)=.*$/gm, ''))
+      .join('\n');
+    await writeFile(join(folder, 'requests.sh'), text);
+    const program = runProgram('sh', ['requests.sh'], {
+      cwd: folder,
+      env: { BASE_URL: service.url, API_KEY: service.apiKey },
+    });
+    expect(await program.code).toBe(0);
+    expect(program.out()).toContain('"status":"succeeded"');
+    expect(program.out()).toContain('"available"');
+  },
+);

@@ -10,7 +10,7 @@ import { until } from '../support/until';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-function findChromium(): string | null {
+export function findChromium(): string | null {
   if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));

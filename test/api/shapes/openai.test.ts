@@ -171,6 +171,24 @@ test('a list has cursors in both directions and covers every task once', async (
 });
 
 describe('the content', () => {
+  test('of a finished task is a redirect to its link, without a body', async () => {
+    const { id } = (await api.call('POST', videos, video)).json;
+    await api.finish(id);
+    const link = 'http://localhost/files/link.mp4';
+    const row = await api.db('tasks').where({ id }).first('object');
+    const object = { ...row.object, status: 'succeeded', data: [{ url: link }] };
+    await api.db('tasks').where({ id }).update({ status: 'succeeded', object });
+    const reply = await fetch(`${api.url}${videos}/${id}/content`, {
+      headers: { authorization: `Bearer ${api.apiKey}` },
+      redirect: 'manual',
+    });
+    const { status, headers } = reply;
+    expect([status, headers.get('location'), headers.get('content-length')]).toEqual([
+      ...[302, link, '0'],
+    ]);
+    expect(await reply.text()).toBe('');
+  });
+
   test('of an unfinished task is a 409 that is not worth a repeat', async () => {
     const { id } = (await api.call('POST', videos, video)).json;
     const { status, json, headers } = await api.call('GET', `${videos}/${id}/content`);

@@ -117,7 +117,9 @@ function showContent({ show }: Calls, id: string): Handler {
     const task = JSON.parse(String(ctx.body)) as TaskObject;
     const link = variant === 'video' ? task.data[0]?.url : task.data[0]?.last_frame_url;
     if (!link) return refuse(ctx, noContent(task, variant));
-    ctx.body = null;
+    // Koa would send a null as JSON, with the length of the task.
+    ctx.body = '';
+    ctx.remove('Content-Type');
     ctx.status = 302;
     ctx.set('Location', link);
   };
