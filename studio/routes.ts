@@ -31,7 +31,7 @@ export function createRouter(parts: StudioParts, apiKey: string, log: Log) {
     const found = findCall(faces, method, path);
     if (!found) throw new ProtocolError(404, 'NotFound', `There is no ${method} ${path}.`);
     admin.count(found.route);
-    requireKey(exchange, apiKey);
+    requireKey(exchange, apiKey, found.face.isKey);
     store.advanceDue();
     await found.call(exchange, found.id);
   }
@@ -45,7 +45,7 @@ function findCall(faces: Face[], method: string, path: string) {
   for (const face of faces) {
     for (const [route, call] of Object.entries(face.calls)) {
       const id = idIn(`${method} ${path}`, route);
-      if (id !== undefined) return { route, call, id };
+      if (id !== undefined) return { face, route, call, id };
     }
   }
   return undefined;
@@ -67,12 +67,16 @@ function faceOf(faces: Face[], path: string): Face {
   return faces.find(({ calls }) => Object.keys(calls).some(isOfPath)) ?? faces[0]!;
 }
 
-function requireKey(exchange: Exchange, key: string): void {
-  const [, sentText = ''] = /^Bearer (.+)$/i.exec(header(exchange, 'authorization') ?? '') ?? [];
-  const [sent, right] = [Buffer.from(sentText), Buffer.from(key)];
-  if (sent.length === right.length && timingSafeEqual(sent, right)) return;
+function requireKey(exchange: Exchange, key: string, isKey: Face['isKey'] = isSame): void {
+  const [, sent = ''] = /^Bearer (.+)$/i.exec(header(exchange, 'authorization') ?? '') ?? [];
+  if (isKey(sent, key)) return;
   const message = 'The API key or AK/SK in the request is missing or invalid.';
   throw new ProtocolError(401, 'AuthenticationError', message);
+}
+
+function isSame(sentText: string, key: string): boolean {
+  const [sent, right] = [Buffer.from(sentText), Buffer.from(key)];
+  return sent.length === right.length && timingSafeEqual(sent, right);
 }
 
 function refuse(exchange: Exchange, error: unknown, faces: Face[], log: Log): void {

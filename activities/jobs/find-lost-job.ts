@@ -29,6 +29,7 @@ export async function findLostJob(
   const listing = await provider.list(input, {
     sinceMs: sentAtMs - clockSlackMs,
     nowMs: sentAtMs + lost.sentAgoMs,
+    upstreamModel: lost.upstreamModel,
   });
   if (!listing) return null;
   // The tasks that own the listed jobs are read after the list. So a job has an owner even if its
@@ -38,8 +39,10 @@ export async function findLostJob(
     upstreamModel: lost.upstreamModel,
     seed: input.plan.seed,
   });
-  if (job.found === 'one' && (await hasLostTwin(db, input, lost.sentAgoMs))) {
-    return { found: 'unclear', why: 'another lost task has the same seed' };
+  if (job.found !== 'one' || job.by === 'name') return job;
+  const twinsHave = job.by === 'seed' ? 'the same seed' : 'the same model';
+  if (await hasLostTwin(db, input, lost, twinsHave)) {
+    return { found: 'unclear', why: `another lost task has ${twinsHave}` };
   }
   return job;
 }

@@ -107,6 +107,7 @@ function providerOf(
     timeoutMs: channel.requestTimeoutMs,
     honoursIdempotencyKey: channel.honoursIdempotencyKey,
     hasList: channel.hasList,
+    ownAccount: channel.ownAccount,
     profile: channel.profile ?? null,
     hurry,
   };

@@ -2,6 +2,8 @@
 // other file of the service names a protocol (test/house/architecture.test.ts).
 
 import { ark } from './ark/protocol';
+import { dashscope } from './dashscope/protocol';
+import { kling } from './kling/protocol';
 import { mediakit } from './mediakit/protocol';
 import { minimax } from './minimax/protocol';
 import { openaiVideos } from './openai-videos/protocol';
@@ -12,6 +14,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   mediakit,
   minimax,
   'openai-videos': openaiVideos,
+  dashscope,
+  kling,
 };
 
 /** The catalogue has already refused names that are not in the table. */

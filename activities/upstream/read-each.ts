@@ -12,9 +12,16 @@ const readsAtOnce = 48;
 export const readMaxMs = 10_000;
 const handOnEveryMs = 500;
 
+/** How many reads a second may begin; without a pace, there is no limit. */
+export interface Pace {
+  readonly perSecond: number;
+}
+
+const gapOf = (pace: Pace | undefined) => (pace ? 1000 / pace.perSecond : 0);
+
 /** Returns the longest time that `count` reads can take, in milliseconds. */
-export function readEachMaxMs(count: number): number {
-  return Math.ceil(count / readsAtOnce) * readMaxMs;
+export function readEachMaxMs(count: number, pace?: Pace): number {
+  return Math.ceil(count / readsAtOnce) * readMaxMs + count * gapOf(pace);
 }
 
 /**
@@ -25,7 +32,9 @@ export async function readEach(
   upstreamIds: readonly string[],
   read: (upstreamId: string) => Promise<JobReading>,
   take: TakeReadings,
+  pace?: Pace,
 ): Promise<void> {
+  const turn = turns(gapOf(pace));
   let come = new Map<string, JobReading>();
   let count = 0;
   let trouble: UpstreamFault | undefined;
@@ -33,6 +42,7 @@ export async function readEach(
   // read.
   const isAboutAll = () => trouble?.kind === 'busy' || trouble?.kind === 'operator';
   const readOne = async (id: string) => {
+    await turn();
     if (isAboutAll()) return;
     try {
       come.set(id, await read(id));
@@ -57,4 +67,14 @@ export async function readEach(
   // A fault of one job must not hide the readings of the other jobs. If no job could be read, the
   // provider itself has a fault.
   if (trouble && (isAboutAll() || count === 0)) throw trouble;
+}
+
+/** Returns a function whose calls return one after another, with this time between two of them. */
+function turns(gapMs: number): () => Promise<void> {
+  let nextAt = performance.now();
+  return async () => {
+    const waitMs = nextAt - performance.now();
+    nextAt += Math.max(gapMs, gapMs - waitMs);
+    if (gapMs > 0 && waitMs > 0) await setTimeout(waitMs);
+  };
 }

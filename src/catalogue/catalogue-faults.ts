@@ -6,7 +6,7 @@ import type { Ratio } from '../contract/vocabulary';
 import { type Durations, makesLength } from '../domain/catalogue';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { channelFaults, choiceFaults, enhancerFaults } from './channel-faults';
-import { type CheckedFile, pathText, protocolsOf, type Say } from './checked-file';
+import { brokenPromisesOf, type CheckedFile, pathText, type Say } from './checked-file';
 
 /** Returns one sentence for each broken rule, or an empty list if the file is correct. */
 export function crossFaults(file: CheckedFile): string[] {
@@ -70,10 +70,8 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
     }
   }
   inputFaults(entry, say);
-  for (const { brokenPromises } of protocolsOf(entry, file)) {
-    for (const { path, sentence } of brokenPromises?.(entry) ?? []) {
-      say(path, `a channel of the model ${sentence}`);
-    }
+  for (const { path, sentence } of brokenPromisesOf(entry, file)) {
+    say(path, `a channel of the model ${sentence}`);
   }
   const { defaults, durations } = entry;
   if (!entry.resolutions.includes(defaults.resolution)) {

@@ -50,3 +50,12 @@ export function protocolsOf(entry: ModelEntry, file: CheckedFile) {
   );
   return [...new Set(channels)].map((name) => factsOf(name, file));
 }
+
+/** What a model promises although one of its channels cannot do it, each once. */
+export function brokenPromisesOf({ channels, ...entry }: ModelEntry, file: CheckedFile) {
+  const broken = channels.flatMap(({ channel, upstreamModel }) => {
+    const known = Object.hasOwn(file.channels, channel) ? file.channels[channel] : undefined;
+    return (known && factsOf(known.protocol, file).brokenPromises?.(entry, upstreamModel)) ?? [];
+  });
+  return new Map(broken.map((one) => [JSON.stringify(one), one])).values();
+}

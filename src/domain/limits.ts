@@ -15,9 +15,16 @@ export interface Limits {
    * ratio.
    */
   readonly ratioFollowsFrames: boolean;
+  /** True if a video from frames or from one image has the shape of its image, whatever the ratio. */
+  readonly shapeOfFrames: boolean;
 }
 
-export const noLimits: Limits = { ignores: [], options: null, ratioFollowsFrames: false };
+export const noLimits: Limits = {
+  ignores: [],
+  options: null,
+  ratioFollowsFrames: false,
+  shapeOfFrames: false,
+};
 
 /** The limits of a model: a field must pass through each of its channels. */
 export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
@@ -27,13 +34,33 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
     ratioFollowsFrames: ofChannels.some(({ ratioFollowsFrames }) => ratioFollowsFrames),
+    shapeOfFrames: ofChannels.some(({ shapeOfFrames }) => shapeOfFrames),
   };
 }
 
-export function limitFaults(
-  { metadata }: VideoRequest,
-  { id, limits }: { readonly id: string; readonly limits: Limits },
+interface Limited {
+  readonly id: string;
+  readonly limits: Limits;
+}
+
+export function limitFaults(request: VideoRequest, model: Limited): Refusal[] {
+  return [...optionFaults(request, model), ...shapeFaults(request, model)];
+}
+
+/** A request without a ratio has none that could be left out. */
+function shapeFaults(
+  { images, input_type: type, ratio, size }: VideoRequest,
+  { id, limits }: Limited,
 ): Refusal[] {
+  const isReference = type === 'reference' && images.length > 1;
+  if (!limits.shapeOfFrames || images.length === 0 || isReference) return [];
+  return Object.entries({ ratio, size }).flatMap(([param, sent]) => {
+    const message = `${param}: model "${id}" makes the shape of the image; leave it out.`;
+    return sent === undefined ? [] : [{ code: 'unsupported_value' as const, param, message }];
+  });
+}
+
+function optionFaults({ metadata }: VideoRequest, { id, limits }: Limited): Refusal[] {
   const isSent = {
     watermark: metadata.watermark,
     // -1 asks for any seed.

@@ -1,7 +1,8 @@
-// Decides whether a provider's list shows the job of a create that was not answered. The list
-// contains neither our request id nor our task id, so a job is recognised by its seed. The job
-// counts as absent only if every listed job certainly belongs to another task. Otherwise the result
-// is unclear.
+// Decides whether a provider's list shows the job of a create that was not answered. A job is
+// recognised by a name that we gave it, or by its seed. If the list shows neither, the job is the
+// only one without an owner, but only in an account in which nobody else makes jobs. The job counts
+// as absent only if every listed job certainly belongs to another task. Otherwise the result is
+// unclear.
 
 /** One job as a provider lists it. */
 export interface ListedJob {
@@ -11,6 +12,8 @@ export interface ListedJob {
   readonly createdAtMs: number | null;
   /** True if the list shows a parameter of the job that differs from ours. */
   readonly differs: boolean;
+  /** Set if the list tells exactly whether the job is ours, for example by our name for it. */
+  readonly isOurs?: boolean;
 }
 
 export interface JobListing {
@@ -22,6 +25,8 @@ export interface JobListing {
    * earlier.
    */
   readonly sinceMs: number;
+  /** True if nobody else makes jobs in this account, so that a job without an owner is a lost one. */
+  readonly isOurAccount?: boolean;
 }
 
 /** The task that a listed job is known to belong to. */
@@ -43,29 +48,55 @@ export type LostJob =
   /** It is not certain whether the provider has the job. A later list may show this. */
   | { readonly found: 'unclear'; readonly why: string };
 
+/** What shows that a listed job is ours. */
+type Evidence = 'name' | 'seed' | 'elimination';
+
+type Found =
+  | Exclude<LostJob, { found: 'one' }>
+  | { readonly found: 'one'; readonly upstreamId: string; readonly by: Evidence };
+
 export function findInListing(
-  { jobs, isComplete, sinceMs }: JobListing,
+  listing: JobListing,
   owners: ReadonlyMap<string, JobOwner>,
   lost: Lost,
-): LostJob {
+): Found {
   const ownerOf = ({ upstreamId }: ListedJob) => owners.get(upstreamId ?? '');
-  const strangers = jobs.filter((job) => (ownerOf(job)?.taskId ?? lost.taskId) === lost.taskId);
-  const isOld = ({ createdAtMs }: ListedJob) => createdAtMs !== null && createdAtMs < sinceMs;
-  const [ours, another] = strangers.filter((job) => job.seed === lost.seed);
-  if (another) return unclear('several jobs carry its seed');
-  if (ours?.differs) return unclear('a job carries its seed and other parameters');
-  if (ours && isOld(ours)) return unclear('an older job carries its seed');
-  if (ours)
-    return ours.upstreamId
-      ? one(ours.upstreamId)
-      : unclear('its job is listed without a readable id');
-  if (!isComplete) return unclear('the list could not be read as a whole');
-  const candidates = strangers.filter((job) => !isOld(job));
-  if (candidates.some(({ seed }) => seed === null)) return unclear('a job does not show its seed');
-  const known = jobs.flatMap((job) => {
+  const strangers = listing.jobs.filter(
+    (job) => job.isOurs !== false && (ownerOf(job)?.taskId ?? lost.taskId) === lost.taskId,
+  );
+  const named = strangers.filter(({ isOurs }) => isOurs);
+  if (named.length > 0) return theOnly(named, 'name');
+  const known = listing.jobs.flatMap((job) => {
     const owner = ownerOf(job);
     return owner?.upstreamModel === lost.upstreamModel ? [{ job, owner }] : [];
   });
+  return listing.isOurAccount
+    ? findByElimination(listing, strangers)
+    : findBySeed(listing, strangers, known, lost);
+}
+
+function isOld({ createdAtMs }: ListedJob, { sinceMs }: JobListing): boolean {
+  return createdAtMs !== null && createdAtMs < sinceMs;
+}
+
+function findByElimination(listing: JobListing, strangers: readonly ListedJob[]): Found {
+  if (!listing.isComplete) return unclear('the list could not be read as a whole');
+  const candidates = strangers.filter((job) => !isOld(job, listing));
+  return candidates.length > 0 ? theOnly(candidates, 'elimination') : { found: 'none' };
+}
+
+function findBySeed(
+  listing: JobListing,
+  strangers: readonly ListedJob[],
+  known: readonly { readonly job: ListedJob; readonly owner: JobOwner }[],
+  lost: Lost,
+): Found {
+  const ours = strangers.filter((job) => job.seed === lost.seed);
+  if (ours.some((job) => isOld(job, listing))) return unclear('an older job carries its seed');
+  if (ours.length > 0) return theOnly(ours, 'seed');
+  if (!listing.isComplete) return unclear('the list could not be read as a whole');
+  const candidates = strangers.filter((job) => !isOld(job, listing));
+  if (candidates.some(({ seed }) => seed === null)) return unclear('a job does not show its seed');
   // A provider may replace our seeds by seeds of its own. A job with another seed may then still be
   // ours.
   const echoesSeeds =
@@ -76,10 +107,13 @@ export function findInListing(
   return { found: 'none' };
 }
 
-function one(upstreamId: string): LostJob {
-  return { found: 'one', upstreamId };
+function theOnly([job, another]: readonly ListedJob[], by: Evidence): Found {
+  if (another) return unclear(`several jobs can be ours by ${by}`);
+  if (job?.differs) return unclear('the job has other parameters');
+  if (!job?.upstreamId) return unclear('its job is listed without a readable id');
+  return { found: 'one', upstreamId: job.upstreamId, by };
 }
 
-function unclear(why: string): LostJob {
+function unclear(why: string): Found {
   return { found: 'unclear', why };
 }

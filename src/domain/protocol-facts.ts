@@ -18,8 +18,11 @@ export interface ProtocolFacts {
   readonly resultsNeedKey?: true;
   /** True if its providers report no tokens, so that each model needs a meter at its channels. */
   readonly needsMeter?: true;
-  /** Returns what a model promises although no provider of this protocol can do it. */
-  readonly brokenPromises?: (model: Promises) => readonly BrokenPromise[];
+  /**
+   * Returns what a model promises although no provider of this protocol can do it with the model of
+   * this name.
+   */
+  readonly brokenPromises?: (model: Promises, upstreamModel: string) => readonly BrokenPromise[];
   /**
    * Returns what a request cannot have on a channel with this profile, because the protocol has no
    * field for it. Absent if the protocol has all of them.

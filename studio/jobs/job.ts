@@ -70,6 +70,8 @@ export interface JobRecord {
   script: Script;
   clientRequestId?: string | undefined;
   idempotencyKey?: string | undefined;
+  /** What the protocol of the job keeps with it, for example the name of the model at its provider. */
+  kept?: Readonly<Record<string, string>> | undefined;
   result?: JobResult | undefined;
   failure?: { code: string; message: string } | undefined;
 }

@@ -23,4 +23,6 @@ export interface Face {
   calls: Readonly<Record<string, Call>>;
   /** Returns the body of an error reply, in the form of the protocol. */
   refusal(error: object, requestId: string, status: number): object;
+  /** True if a call with this token has the key of the studio; by default the token is the key. */
+  isKey?(token: string, key: string): boolean;
 }

@@ -1,7 +1,9 @@
 /* The table of protocols. One line registers a protocol; its folder contains everything else. */
 
 import { createArkFace } from './ark/face';
+import { createDashscopeFace } from './dashscope/face';
 import type { Face, FaceParts } from './face';
+import { createKlingFace } from './kling/face';
 import { createMediakitFace } from './mediakit/face';
 import { createMinimaxFace } from './minimax/face';
 import { createOpenaiVideosFace } from './openai-videos/face';
@@ -12,5 +14,7 @@ export function createFaces(parts: FaceParts): Face[] {
     createMediakitFace(parts),
     createMinimaxFace(parts),
     createOpenaiVideosFace(parts),
+    createDashscopeFace(parts),
+    createKlingFace(parts),
   ];
 }

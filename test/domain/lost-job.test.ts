@@ -95,3 +95,57 @@ test('an incomplete listing can show that a job exists, but not that it is absen
     'one',
   );
 });
+
+describe('a list that shows neither names nor seeds', () => {
+  const plain = aJob({ seed: null });
+  const second = aJob({ seed: null, upstreamId: 'b' });
+  const mine = { isComplete: true, sinceMs, isOurAccount: true };
+
+  test.each<[string, object, readonly ListedJob[], object]>([
+    [
+      'one job without an owner',
+      mine,
+      [known, plain],
+      { found: 'one', upstreamId: 'a', by: 'elimination' },
+    ],
+    ['no job without an owner', mine, [known], { found: 'none' }],
+    ['two jobs without an owner', mine, [plain, second], { found: 'unclear' }],
+    [
+      'a job from before the create',
+      mine,
+      [aJob({ seed: null, createdAtMs: 500 })],
+      { found: 'none' },
+    ],
+    ['a job without an id', mine, [aJob({ seed: null, upstreamId: null })], { found: 'unclear' }],
+    [
+      'one job on a list that is cut',
+      { ...mine, isComplete: false },
+      [plain],
+      { found: 'unclear' },
+    ],
+    [
+      'one job in a shared account',
+      { ...mine, isOurAccount: false },
+      [plain],
+      { found: 'unclear' },
+    ],
+  ])('and that has %s, is read as %j', (_, rules, jobs, found) => {
+    const listing = { ...mine, ...rules, jobs };
+    expect(findInListing(listing, owners(), lost)).toMatchObject(found);
+  });
+});
+
+describe('a list that shows our names', () => {
+  const named = aJob({ seed: null, isOurs: true });
+  const foreign = aJob({ seed: null, upstreamId: 'b', isOurs: false });
+
+  test.each<[string, readonly ListedJob[], boolean, object]>([
+    ['our job', [foreign, named], true, { found: 'one', upstreamId: 'a', by: 'name' }],
+    ['our job on a list that is cut', [named], false, { found: 'one', by: 'name' }],
+    ['our name twice', [named, { ...named, upstreamId: 'c' }], true, { found: 'unclear' }],
+    ['only jobs with other names', [foreign], true, { found: 'none' }],
+    ['only jobs with other names, and is cut', [foreign], false, { found: 'unclear' }],
+  ])('and that has %s, is read as such', (_, jobs, isComplete, found) => {
+    expect(findInListing({ jobs, isComplete, sinceMs }, new Map(), lost)).toMatchObject(found);
+  });
+});

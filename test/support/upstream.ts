@@ -82,7 +82,8 @@ export async function startUpstream(
   const events: { name: string; args: readonly unknown[] }[] = [];
   const told: PlacementAttempt[] = [];
   const now = () => Date.now();
-  const apiKeys = (name: string) => (name === 'KEY' ? key : 'an unknown key');
+  const keys: Record<string, string> = { KEY: key, KEY_PAIR: `access:${key}` };
+  const apiKeys = (name: string) => keys[name] ?? 'an unknown key';
 
   const admin = async (method: string, path: string, body?: object) => {
     const response = await fetch(`${studio.url}/admin/${path}`, {

@@ -77,15 +77,16 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if another task has the same seed and its create may be lost too. A job with this seed could
- * then belong to either task. Creates that were sent more than ten minutes before the create of
- * this task do not count. All channels are searched, because two channels may use the same account
- * of a provider.
+ * True if another task has the same seed, or the same model, and its create may be lost too. A job
+ * with this seed or of this model could then belong to either task. Creates that were sent more
+ * than ten minutes before the create of this task do not count. All channels are searched, because
+ * two channels may use the same account of a provider.
  */
 export async function hasLostTwin(
   db: Knex,
   { taskId, plan }: JobInput,
-  sentAgoMs: number,
+  { sentAgoMs, upstreamModel }: SentJob,
+  has: 'the same seed' | 'the same model',
 ): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with recursive ${everyChannel}
@@ -93,17 +94,21 @@ export async function hasLostTwin(
       where jobs.task_id <> ? and jobs.upstream_id is null
         and jobs.state in ('sending', 'closed') and jobs.kind = 'generation'
         and jobs.sent_at > clock_timestamp() - make_interval(secs => ?)
-        and tasks.plan->>'seed' = ?
+        and ${has === 'the same seed' ? "tasks.plan->>'seed'" : 'jobs.upstream_model'} = ?
       limit 1`,
-    [taskId, (sentAgoMs + 600_000) / 1000, String(plan.seed)],
+    [
+      taskId,
+      (sentAgoMs + 600_000) / 1000,
+      has === 'the same seed' ? String(plan.seed) : upstreamModel,
+    ],
   );
   return rows.length > 0;
 }
 
 /**
  * The tasks that own these upstream jobs, by upstream id. The map has no entry for an id without an
- * owner. A task of another channel counts as the owner only if the job has the task's seed, because
- * another provider may use the same ids.
+ * owner. A task of another channel counts as the owner only if the job has the task's seed or shows
+ * none, because another provider may use the same ids.
  */
 export async function listOwners(
   db: Knex,
@@ -118,7 +123,7 @@ export async function listOwners(
        from channels join jobs using (channel) join tasks on tasks.id = jobs.task_id
        join json_to_recordset(?) as listed ("upstreamId" text, seed float8)
             on upstream_id = listed."upstreamId"
-      where channel = ? or (plan->>'seed')::float8 = listed.seed`,
+      where channel = ? or listed.seed is null or (plan->>'seed')::float8 = listed.seed`,
     [JSON.stringify(listed.map(({ upstreamId, seed }) => ({ upstreamId, seed }))), channel],
   );
   return new Map(rows.map((row) => [row.id, row]));

@@ -1,0 +1,60 @@
+// Classifies refusals and failures by HTTP status and code, never by message text. This file also
+// chooses the sentence for the customer. A refusal may come with HTTP 200: only the id of a task
+// shows that a create was accepted.
+
+import type { FaultKind } from '../../../src/domain/create-answer';
+import type { JobFailure } from '../../../src/domain/job';
+import type { UpstreamAnswer } from '../http-exchange';
+import { codeOf } from '../http-exchange';
+import { UpstreamFault } from '../provider';
+
+export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+  const code = codeOf(answer.json);
+  const kind = kindOf(answer.status, code);
+  return new UpstreamFault(
+    kind,
+    code ?? `HTTP_${answer.status}`,
+    kind === 'caller' ? refusalOf(code ?? '') : 'The generator could not take the task.',
+    answer.retryAfterMs,
+  );
+}
+
+/** `code` is null if the body does not follow the protocol. Then probably a proxy answered. */
+function kindOf(status: number, code: string | null): FaultKind {
+  if (status >= 500 || status === 408 || status === 409 || status === 425) return 'ambiguous';
+  if (code !== null && isOfAccount(code)) return 'operator';
+  if (status === 429 || /^Throttling|^LimitRequests/.test(code ?? '')) return 'busy';
+  if (status === 401 || status === 403) return 'operator';
+  if (status === 404) return 'not_found';
+  const isRefusal = code !== null && !/^Internal/.test(code);
+  const isOfProtocol = status === 200 || (status >= 400 && status < 500);
+  return isOfProtocol && isRefusal ? 'caller' : 'ambiguous';
+}
+
+// Only an operator can correct these: no money, a wrong key, a model that the key may not use.
+function isOfAccount(code: string): boolean {
+  return /^(Arrearage|InvalidApiKey|ModelNotFound|(Prepaid|Postpaid)BillOverdue|(Model\.|Workspace\.)?AccessDenied|AllocationQuota\.FreeTierOnly)/.test(
+    code,
+  );
+}
+
+export function failureOf(status: 'failed' | 'cancelled', output: unknown): JobFailure {
+  if (status === 'cancelled') {
+    return { code: 'cancelled', sentence: 'The generator cancelled the task.' };
+  }
+  const code = codeOf(output) ?? 'failed';
+  const sentence = isOfContentCheck(code)
+    ? 'The video was withheld by the content check.'
+    : 'The generator could not finish this video.';
+  return { code, sentence };
+}
+
+function refusalOf(code: string): string {
+  return isOfContentCheck(code)
+    ? 'The prompt or a file was refused by the content check.'
+    : 'The generator did not accept one of the parameters.';
+}
+
+function isOfContentCheck(code: string): boolean {
+  return /^(DataInspectionFailed|IPInfringement)/.test(code);
+}

@@ -1,0 +1,62 @@
+// Translates the answer about a task into a `JobReading`. Times in this answer have no zone, so the
+// expiry of the link is read from the link itself.
+
+import type { JobStatus } from '../../../src/domain/job';
+import { field, numberOf, textOf } from '../http-exchange';
+import { type JobReading, statusIn } from '../provider';
+import { failureOf } from './faults';
+
+const statuses: Readonly<Record<string, JobStatus>> = {
+  PENDING: 'queued',
+  SUSPENDED: 'queued',
+  RUNNING: 'running',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  CANCELED: 'cancelled',
+};
+
+/** The word for a task that does not exist, or that is older than a day. */
+export const unknownTask = 'UNKNOWN';
+
+export function readingOf(json: unknown): JobReading {
+  const output = field(json, 'output');
+  const word = textOf(field(output, 'task_status')) ?? '';
+  const status = statusIn(statuses, word);
+  if (status === 'succeeded') return { status, word, result: resultOf(output, json) };
+  if (status === 'failed' || status === 'cancelled') {
+    return { status, word, failure: failureOf(status, output) };
+  }
+  return { status, word };
+}
+
+function resultOf(output: unknown, json: unknown) {
+  const usage = field(json, 'usage');
+  const videoUrl = textOf(field(output, 'video_url'));
+  const figure = (name: string) => numberOf(field(usage, name));
+  return {
+    videoUrl,
+    lastFrameUrl: null,
+    expiresAt: expiryOf(videoUrl),
+    // `duration` includes the seconds of the reference videos, so it comes last.
+    durationSeconds:
+      figure('output_video_duration') ?? figure('video_duration') ?? figure('duration'),
+    inputSeconds: figure('input_video_duration'),
+    resolution: tierOf(figure('SR')),
+    ratio: ratioOf(field(usage, 'ratio')),
+    seed: null,
+    completionTokens: null,
+  };
+}
+
+function expiryOf(url: string | null): number | null {
+  const seconds = /[?&]Expires=(\d{10})(?:&|$)/.exec(url ?? '')?.[1];
+  return seconds === undefined ? null : Number(seconds);
+}
+
+function tierOf(lines: number | null): string | null {
+  return lines === null ? null : `${lines}p`;
+}
+
+function ratioOf(value: unknown): string | null {
+  return typeof value === 'string' && /^\d{1,2}:\d{1,2}$/.test(value) ? value : null;
+}

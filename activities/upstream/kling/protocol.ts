@@ -1,0 +1,45 @@
+// Kling: a generator. Its quality stands for the resolution, and a video from an image has the shape
+// of the image.
+
+import type { BrokenPromise, Promises, Protocol } from '../protocol';
+import { options } from './body';
+import { createKling } from './client';
+
+const imagesMax = 4;
+const tiers = ['720p', '1080p'];
+const ratios = ['16:9', '9:16', '1:1'];
+
+export const kling: Protocol = {
+  does: ['generation'],
+  needsMeter: true,
+  brokenPromises,
+  limits: () => ({
+    ignores: ['seed', 'safety_identifier'],
+    options,
+    shapeOfFrames: true,
+  }),
+  connect: createKling,
+};
+
+function brokenPromises(model: Promises): readonly BrokenPromise[] {
+  const { inputs } = model;
+  const otherRatios = model.ratios.filter((ratio) => !ratios.includes(ratio));
+  const otherTiers = model.resolutions.filter((tier) => !tiers.includes(tier));
+  const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
+    [inputs.middleFrames, ['inputs', 'middleFrames'], 'takes no frames between'],
+    [
+      inputs.referenceImagesMax > imagesMax,
+      ['inputs', 'referenceImagesMax'],
+      `takes ${imagesMax} images at most`,
+    ],
+    [inputs.videosMax > 0, ['inputs', 'videosMax'], 'takes no videos'],
+    [inputs.audiosMax > 0, ['inputs', 'audiosMax'], 'takes no audios'],
+    [otherTiers.length > 0, ['resolutions'], `does not make ${otherTiers.join(', ')}`],
+    [otherRatios.length > 0, ['ratios'], `does not make ${otherRatios.join(', ')}`],
+    [model.durations.auto, ['durations', 'auto'], 'needs a fixed length'],
+    [model.draft !== null, ['draft'], 'has no drafts'],
+    [model.tools.length > 0, ['tools'], 'has no tools'],
+    [model.lastFrame, ['lastFrame'], 'returns no last frame'],
+  ];
+  return rules.flatMap(([isBroken, path, sentence]) => (isBroken ? [{ path, sentence }] : []));
+}

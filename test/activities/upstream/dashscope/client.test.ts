@@ -1,0 +1,229 @@
+// These tests check how the client interprets each answer of a provider that speaks DashScope.
+
+import { createDashscope } from '../../../../activities/upstream/dashscope/client';
+import type { Provider } from '../../../../activities/upstream/provider';
+import { aJobInput, aPlan } from '../../../support/builders';
+import { type Canned, startCanned } from '../../../support/canned';
+import { readAll } from '../../../support/readings';
+
+let service: Canned;
+let generator: Provider;
+const connect = (ownAccount: boolean) =>
+  createDashscope({
+    baseUrl: service.url,
+    apiKey: 'key',
+    timeoutMs: 5_000,
+    honoursIdempotencyKey: false,
+    hasList: true,
+    ownAccount,
+  });
+beforeAll(async () => {
+  service = await startCanned();
+  generator = connect(true);
+});
+afterAll(() => service?.close());
+
+const input = aJobInput({ plan: aPlan({ width: 1280, height: 720 }) });
+const error = (code: unknown) => ({ code, message: 'raw text', request_id: 'r' });
+const task = (output: object, usage?: object) => ({ body: { output, usage } });
+
+test('a create that is answered with an id of a task is accepted', async () => {
+  service.say = () => task({ task_status: 'PENDING', task_id: 't-1' });
+  expect(await generator.create(input, 'wan3.0-video')).toBe('t-1');
+});
+
+test.each([
+  ['an invalid parameter', { status: 400, body: error('InvalidParameter') }, 'caller'],
+  ['an invalid value', { status: 400, body: error('InvalidParameter.DataInspection') }, 'caller'],
+  ['a refused content', { status: 400, body: error('DataInspectionFailed') }, 'caller'],
+  ['a refusal with 200', { status: 200, body: error('InvalidParameter') }, 'caller'],
+  ['no money', { status: 400, body: error('Arrearage') }, 'operator'],
+  ['no money with 200', { status: 200, body: error('Arrearage') }, 'operator'],
+  ['an overdue bill', { status: 429, body: error('PostpaidBillOverdue') }, 'operator'],
+  ['an overdue bill before', { status: 429, body: error('PrepaidBillOverdue') }, 'operator'],
+  ['a wrong key', { status: 401, body: error('InvalidApiKey') }, 'operator'],
+  ['no access', { status: 403, body: error('AccessDenied') }, 'operator'],
+  ['no access to a model', { status: 403, body: error('Model.AccessDenied') }, 'operator'],
+  ['no free quota', { status: 403, body: error('AllocationQuota.FreeTierOnly') }, 'operator'],
+  ['an unknown model', { status: 404, body: error('ModelNotFound') }, 'operator'],
+  ['a rate limit', { status: 429, body: error('Throttling.RateQuota') }, 'busy'],
+  ['a used quota', { status: 429, body: error('Throttling.AllocationQuota') }, 'busy'],
+  ['a rate limit with 200', { status: 200, body: error('Throttling') }, 'busy'],
+  ['429 without a body', { status: 429, body: '' }, 'busy'],
+  ['404 of another server', { status: 404, body: '<html>' }, 'not_found'],
+  ['409', { status: 409, body: error('Conflict') }, 'ambiguous'],
+  ['500', { status: 500, body: error('InternalError') }, 'ambiguous'],
+  ['a timeout with 400', { status: 400, body: error('InternalError.Timeout') }, 'ambiguous'],
+  ['503', { status: 503, body: error('Throttling') }, 'ambiguous'],
+  ['a page with 502', { status: 502, body: '<html>' }, 'ambiguous'],
+  ['a page with 400', { status: 400, body: '<html>' }, 'ambiguous'],
+  ['a page with 200', { status: 200, body: '<html>' }, 'ambiguous'],
+  ['a success without an id', { status: 200, body: { output: {} } }, 'ambiguous'],
+  ['JSON that is cut', { status: 200, body: '{"output":{"task_i' }, 'ambiguous'],
+  ['a redirect', { status: 307, headers: { location: '/elsewhere' }, body: {} }, 'ambiguous'],
+] as const)(
+  'a create that is answered with %s is a fault of the kind %s',
+  async (_, said, kind) => {
+    service.say = () => said;
+    await expect(generator.create(input, 'wan3.0-video')).rejects.toMatchObject({ kind });
+  },
+);
+
+test.each([
+  ['with a time', { 'retry-after': '7' }, 7_000],
+  ['without a time', {}, null],
+])('after a rate limit %s the channel rests as asked', async (_, headers, retryAfterMs) => {
+  service.say = () => ({ status: 429, headers, body: error('Throttling.RateQuota') });
+  const created = generator.create(input, 'wan3.0-video');
+  await expect(created).rejects.toMatchObject({ kind: 'busy', retryAfterMs });
+});
+
+test.each([
+  ['PENDING', 'queued'],
+  ['SUSPENDED', 'queued'],
+  ['RUNNING', 'running'],
+  ['FAILED', 'failed'],
+  ['CANCELED', 'cancelled'],
+  ['THINKING', null],
+  ['constructor', null],
+  [7, null],
+  [undefined, null],
+])('a task with the status %s is read as %s', async (word, status) => {
+  service.say = () => task({ task_id: 't-1', task_status: word });
+  expect(await generator.read('t-1')).toMatchObject({ status });
+});
+
+test.each([
+  [
+    'a newer model',
+    { duration: 9, output_video_duration: 5, input_video_duration: 4, SR: 720, ratio: '16:9' },
+    { durationSeconds: 5, inputSeconds: 4, resolution: '720p', ratio: '16:9' },
+  ],
+  [
+    'an older model',
+    { video_duration: 5, video_ratio: 'standard', video_count: 1 },
+    { durationSeconds: 5, inputSeconds: null, resolution: null, ratio: null },
+  ],
+  ['a model with one length', { duration: 5 }, { durationSeconds: 5, inputSeconds: null }],
+  ['no usage', undefined, { durationSeconds: null, inputSeconds: null }],
+  ['a usage of texts', { duration: '5' }, { durationSeconds: null }],
+])('a success of %s has its link and its lengths', async (_, usage, facts) => {
+  const url = 'https://results.example.com/a.mp4?Expires=1900000000&Signature=s';
+  service.say = () => task({ task_status: 'SUCCEEDED', video_url: url }, usage);
+  expect(await generator.read('t-1')).toMatchObject({
+    status: 'succeeded',
+    result: { videoUrl: url, expiresAt: 1_900_000_000, completionTokens: null, ...facts },
+  });
+});
+
+test('a success without a link has no address', async () => {
+  service.say = () => task({ task_status: 'SUCCEEDED' });
+  expect(await generator.read('t-1')).toMatchObject({ result: { videoUrl: null } });
+});
+
+test.each([
+  ['DataInspectionFailed', /withheld by the content check/],
+  ['InternalError', /could not finish/],
+])('a task that failed with %s has a sentence of the service', async (code, sentence) => {
+  service.say = () => task({ task_status: 'FAILED', code, message: 'raw text' });
+  const { failure } = await generator.read('t-1');
+  expect(failure).toEqual({ code, sentence: expect.stringMatching(sentence) });
+});
+
+test.each([
+  ['an unknown task', task({ task_status: 'UNKNOWN' }), 'not_found'],
+  ['a refusal with 200', { body: error('InvalidApiKey') }, 'operator'],
+  ['a page with 200', { body: '<html>' }, 'ambiguous'],
+  ['500', { status: 500, body: {} }, 'ambiguous'],
+  ['429', { status: 429, body: {} }, 'busy'],
+] as const)('a read that is answered with %s does not end the job', async (_, said, kind) => {
+  service.say = () => said;
+  await expect(generator.read('t-1')).rejects.toMatchObject({ kind });
+});
+
+test('many tasks are read one by one, and unknown ones are left out', async () => {
+  service.say = ({ path }) =>
+    task({ task_status: path.endsWith('gone') ? 'UNKNOWN' : 'PENDING', task_id: 't' });
+  expect([...(await readAll(generator, ['a', 'gone', 'b'])).keys()]).toEqual(['a', 'b']);
+});
+
+test('many tasks are read no faster than the provider allows', async () => {
+  service.say = () => task({ task_status: 'PENDING' });
+  const started = performance.now();
+  await readAll(
+    generator,
+    Array.from({ length: 31 }, (_, n) => `t-${n}`),
+  );
+  expect(performance.now() - started).toBeGreaterThan(1_900);
+});
+
+describe('the list around a create', () => {
+  const nowMs = Date.UTC(2026, 0, 1, 12);
+  const window = { sinceMs: nowMs - 300_000, nowMs, upstreamModel: 'wan3.0-video' };
+  const item = (n: number) => ({ task_id: `t-${n}`, gmt_create: nowMs, status: 'RUNNING' });
+  const pages = (items: readonly object[], total: number, size = 100) => {
+    service.say = ({ path }) => {
+      const page = Number(new URL(path, 'http://a').searchParams.get('page_no'));
+      return { body: { total, data: items.slice((page - 1) * size, page * size) } };
+    };
+  };
+  const items = Array.from({ length: 25 }, (_, n) => item(n));
+
+  test('is not read in an account that others use', async () => {
+    expect(await connect(false).list(input, window)).toBeNull();
+  });
+
+  test('asks for a day at most, which contains the create in each zone', async () => {
+    const asked: URLSearchParams[] = [];
+    service.say = ({ path }) => {
+      asked.push(new URL(path, 'http://a').searchParams);
+      return { body: { total: 0, data: [] } };
+    };
+    await generator.list(input, window);
+    expect(Object.fromEntries(asked[0] ?? [])).toMatchObject({
+      ...{ start_time: '20260101035500', end_time: '20260101200000' },
+      model_name: 'wan3.0-video',
+    });
+  });
+
+  test.each([
+    ['all jobs on one page', items, 25, 100, true],
+    ['several pages', items, 25, 10, true],
+    ['fewer jobs than it claims', items, 26, 10, false],
+    ['no jobs', [], 0, 100, true],
+  ])('with %s is complete: %s', async (_, all, total, size, isComplete) => {
+    pages(all, total, size);
+    const listing = await generator.list(input, window);
+    expect(listing).toMatchObject({ isComplete, isOurAccount: true, sinceMs: window.sinceMs });
+    expect(listing?.jobs).toHaveLength(all.length);
+  });
+
+  test('that became shorter while it was read is not complete', async () => {
+    let total = 20;
+    service.say = () => {
+      total -= 5;
+      return { body: { total, data: [item(total)] } };
+    };
+    expect(await generator.list(input, window)).toMatchObject({ isComplete: false });
+  });
+
+  test('that is no list is a fault', async () => {
+    service.say = () => ({ body: { data: 'none' } });
+    await expect(generator.list(input, window)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+test.each([
+  [200, true],
+  [400, true],
+  [404, true],
+  [500, false],
+  [429, false],
+])('a cancel that is answered with %i counts as heard: %s', async (status, isHeard) => {
+  service.say = ({ path }) => ({ status: path.endsWith('/t-1/cancel') ? status : 500 });
+  const heard = generator.cancel('t-1').then(
+    () => true,
+    () => false,
+  );
+  expect(await heard).toBe(isHeard);
+});

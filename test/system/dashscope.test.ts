@@ -1,0 +1,127 @@
+// Whole tasks on channels that speak DashScope. The generator is the studio. A liar between them
+// gives wrong answers. Afterwards the ledger agrees.
+
+import { audit } from '../../src/db/ledger-audit';
+import { dashscopeCatalogue } from '../support/dashscope-catalogue';
+import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
+import { type Service, startService } from '../support/service';
+
+let service: Service;
+let liar: Liar;
+beforeAll(async () => {
+  liar = await startLiar(() => service.studio.url);
+  service = await startService({ catalogue: () => dashscopeCatalogue(liar.url) });
+});
+beforeEach(() => script({}));
+afterEach(async () => {
+  liar.lie = () => null;
+  expect(service.failures).toEqual([]);
+  expect((await audit(service.db)).differences).toEqual([]);
+});
+afterAll(async () => {
+  await service?.close();
+  await liar?.close();
+});
+
+const isRead = ({ method, path }: Exchange) => method === 'GET' && /\/tasks\/[\w-]+$/.test(path);
+const isCreate = ({ method, path }: Exchange) =>
+  method === 'POST' && path.endsWith('/video-synthesis');
+
+async function script(fields: object): Promise<void> {
+  const response = await fetch(`${service.studio.url}/admin/script`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.studioKey}` },
+    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function ended(over: object = {}) {
+  const { status, json } = await service.create({
+    ...{ model: 'wan', prompt: 'a lighthouse at dusk', ratio: '16:9', ...over },
+  });
+  expect([status, json.error]).toEqual([200, undefined]);
+  return service.finished(json.id);
+}
+
+const sample = (name: string) => `${service.studio.url}/samples/${name}`;
+
+test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
+  const task = await ended({ duration: 8 });
+  expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
+  expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
+  const video = await fetch(task.video_url);
+  expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+});
+
+test.each([
+  ['two frames', () => ({ images: [sample('dawn.jpg'), sample('ocean.jpg')] })],
+  ['references', () => ({ images: [sample('dawn.jpg')], videos: [sample('mountains.mp4')] })],
+  ['an image', () => ({ model: 'wan-i2v', ratio: 'adaptive', images: [sample('dawn.jpg')] })],
+  ['a length of its choice', () => ({ duration: -1, ratio: 'adaptive' })],
+])('a task from %s succeeds', async (_, over) => {
+  expect((await ended(over())).status).toBe('succeeded');
+});
+
+test('a rendered video arrives whole', async () => {
+  await script({ render: 'full' });
+  const task = await ended({ resolution: '480p', duration: 4 });
+  expect(task.status).toBe('succeeded');
+  const bytes = Buffer.from(await (await fetch(task.video_url)).arrayBuffer());
+  expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
+});
+
+test('a video that is longer than asked for costs no more than the hold', async () => {
+  await script({ length_s: 60 });
+  const task = await ended({ duration: 5 });
+  expect(task.billing).toMatchObject({ charged: task.billing.held, refunded: '0.000000' });
+});
+
+test('a filtered video costs nothing', async () => {
+  await script({ end: 'failed', code: 'DataInspectionFailed' });
+  const task = await ended();
+  expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
+  expect(task.error.message).toMatch(/content check/);
+});
+
+test('a success without an address costs nothing', async () => {
+  const body = '{"output":{"task_id":"x","task_status":"SUCCEEDED"}}';
+  lies(liar, isRead, 1_000, { status: 200, body });
+  const task = await ended();
+  expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
+});
+
+test.each([
+  ['an unknown status', { status: 200, body: '{"output":{"task_status":"THINKING"}}' }],
+  ['a task that is not known', { status: 200, body: '{"output":{"task_status":"UNKNOWN"}}' }],
+  ['a refusal with 200', { status: 200, body: '{"code":"Throttling","message":"m"}' }],
+  ['a page', { status: 200, body: '<html>' }],
+  ['JSON that is cut', { status: 200, body: '{"output":{"task_sta' }],
+  ['500', { status: 500, body: '{"code":"InternalError"}' }],
+  ['429', { status: 429, body: '{}' }],
+  ['429 and a time', { status: 429, body: '{}', headers: { 'retry-after': '1' } }],
+])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
+  const left = lies(liar, isRead, 3, lie as Lie);
+  expect((await ended()).status).toBe('succeeded');
+  expect(left()).toBe(0);
+});
+
+test('a create whose answer is lost makes one job in an account of our own', async () => {
+  const left = lies(liar, isCreate, 1, { instead: 'reset' });
+  const task = await ended({ model: 'wan-mine' });
+  expect([task.status, left()]).toEqual(['succeeded', 0]);
+  expect(await jobsOf(task.id)).toBe(1);
+});
+
+test('a create whose answer is lost in a shared account is refunded', async () => {
+  lies(liar, isCreate, 1, { instead: 'reset' });
+  const task = await ended();
+  expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
+  expect(await jobsOf(task.id)).toBe(1);
+});
+
+async function jobsOf(taskId: string): Promise<number> {
+  const url = `${service.studio.url}/admin/accepted?client_request_id=${taskId}`;
+  const headers = { authorization: `Bearer ${service.studioKey}` };
+  return ((await (await fetch(url, { headers })).json()) as { total: number }).total;
+}
