@@ -22,7 +22,6 @@ const forgottenSeconds = 60;
 const leaseSeconds = 60;
 const endedMax = 500;
 const startsMax = 500;
-const perAccountMax = 100;
 // After this many failed starts Temporal is probably unavailable. The other tasks are claimed again
 // after their leases have ended.
 const failuresMax = 3;
@@ -43,7 +42,7 @@ export async function startForgotten(
   deps: Pending,
   dueForSeconds = forgottenSeconds,
 ): Promise<void> {
-  const limits = { limit: startsMax, perAccountMax, leaseSeconds, dueForSeconds };
+  const limits = { limit: startsMax, leaseSeconds, dueForSeconds };
   let failures = 0;
   for (const input of await claimStarts(deps.db, limits)) {
     try {

@@ -6,7 +6,7 @@ import type { Caller } from '../db/accounts';
 import { accountDisabled } from '../db/payment-refusals';
 import { type Authenticate, addressOf } from './auth';
 import { type ApiCall, type KeyedCall, Refused } from './context';
-import type { ApiSettings } from './deps';
+import type { Rates } from './deps';
 import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
@@ -19,10 +19,10 @@ type CallKind = 'changes' | 'uploads' | 'quotes' | 'reads' | 'lists';
 
 export function createAdmission(
   authenticate: Authenticate,
-  settings: ApiSettings,
+  rates: Rates,
   elapsed: () => number,
 ): Admit {
-  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = settings;
+  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
   const limit = (
     what: string,
     perSecond: number,
@@ -35,18 +35,18 @@ export function createAdmission(
     };
   };
   // If a key has a higher create rate, its request rate is raised in the same proportion.
-  const requestRateOf = ({ rates }: Caller) =>
-    Math.ceil(requestRatePerSecond * Math.max(1, (rates.createRate ?? 0) / createRatePerSecond));
+  const requestRateOf = ({ rates: own }: Caller) =>
+    Math.ceil(requestRatePerSecond * Math.max(1, (own.createRate ?? 0) / createRatePerSecond));
   const limits: Readonly<Record<CallKind, CallerLimit>> = {
     changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
-    uploads: limit('upload files', settings.uploadRatePerSecond),
-    quotes: limit('ask for quotes', settings.quoteRatePerSecond),
+    uploads: limit('upload files', rates.uploadRatePerSecond),
+    quotes: limit('ask for quotes', rates.quoteRatePerSecond),
     reads: createCallerLimit('readRate', {
       what: 'read tasks and files',
       perSecond: readRatePerSecond,
       elapsed,
     }),
-    lists: limit('ask for lists and accounts', settings.listRatePerSecond),
+    lists: limit('ask for lists and accounts', rates.listRatePerSecond),
   };
   return async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));

@@ -11,9 +11,9 @@ import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
 import { readRequest } from './create/read-request';
 import type { ApiDeps } from './deps';
-import { answerErrors, answerUnknownRoutes } from './errors';
+import { answerErrors } from './errors';
 import { busyRoutes } from './fast-path';
-import { type Buckets, createBuckets } from './limits';
+import { limitUnknown } from './limits';
 import { observeRequests } from './observe-requests';
 import { retryHints } from './retry-hints';
 import { accountRoutes } from './routes/account';
@@ -32,6 +32,7 @@ import { createTaskHandlers, readRoutes } from './routes/read';
 import { webhookRoutes } from './routes/webhooks';
 import { shapeErrors, shapeRoutes } from './shapes/shape';
 import { createShapes } from './shapes/shapes';
+import { answerUnknownRoutes } from './unknown-routes';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
   const app = new Koa<ApiState>();
@@ -44,15 +45,15 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   docsRoutes(open, deps);
   pageRoutes(open, deps);
 
-  const { settings, elapsed, now, db } = deps;
+  const { settings, rates, elapsed, now, db } = deps;
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
-  const unknownLookups = limitUnknown(deps);
+  const unknownLookups = limitUnknown(settings.unknownRatePerSecond, elapsed);
   const transfers = createTransfers(elapsed);
   deliveryRoutes(open, { ...deps, transfers }, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
-    running: settings.changesAtOncePerAccountMax,
+    running: rates.changesAtOncePerAccountMax,
     // The queue needs no limit, because the rate limits of the keys already limit the number of
     // waiting calls.
     waiting: Number.POSITIVE_INFINITY,
@@ -63,11 +64,11 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
   const tasks = createTaskHandlers(deps, { find, changesAtOnce });
   const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
-  const admit = createAdmission(authenticate, settings, elapsed);
+  const admit = createAdmission(authenticate, rates, elapsed);
   const list = listAccountTasks(deps);
   const quote = createQuote(deps);
   const shapes = createShapes(deps, { ...tasks, create, list, quote });
-  const running = settings.listsAtOncePerAccountMax;
+  const running = rates.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
   // The check is part of the router, so that no route of this router is reachable without a key.
@@ -97,15 +98,4 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   app.use(routes.routes());
   app.use(answerUnknownRoutes({ open, keyed: routes, admit }));
   return app;
-}
-
-function limitUnknown({ settings, elapsed }: ApiDeps): Buckets {
-  return createBuckets({
-    subject: 'This address may ask for keys, tasks and files that do not exist',
-    perSecond: settings.unknownRatePerSecond,
-    // The burst is the number of calls in one second. The usual burst is five times as large, but
-    // each of these look-ups costs an SQL statement.
-    burst: settings.unknownRatePerSecond,
-    elapsed,
-  });
 }

@@ -3,8 +3,9 @@
 // unfinished tasks is not here: it applies to all processes together, so the database checks it.
 
 import { LRUCache } from 'lru-cache';
+import type { Config } from '../config/config';
 import type { Refusal } from '../contract/error';
-import type { Rates } from '../db/account-terms';
+import type { Rates as OwnRates } from '../db/account-terms';
 import type { Caller } from '../db/accounts';
 import type { ApiCall, Headers } from './context';
 import { Refused } from './context';
@@ -43,16 +44,13 @@ export interface Buckets {
 
 const burstSeconds = 5;
 
-interface RateSettings {
-  readonly createRatePerSecond: number;
-  readonly readRatePerSecond: number;
-}
+type RateSettings = Pick<Config, 'createRatePerSecond' | 'readRatePerSecond' | 'databasePoolMax'>;
 
 /**
- * The limits of all calls of a key, from the two that an operator sets. A customer who creates twice
- * as many tasks also sends twice as many quotes and uploads.
+ * All limits of calls, from the rates that an operator sets. A customer who creates twice as many
+ * tasks also sends twice as many quotes and uploads.
  */
-export function ratesOf({ createRatePerSecond, readRatePerSecond }: RateSettings) {
+export function ratesOf({ createRatePerSecond, readRatePerSecond, databasePoolMax }: RateSettings) {
   return {
     createRatePerSecond,
     createBurst: 20 * createRatePerSecond,
@@ -63,6 +61,9 @@ export function ratesOf({ createRatePerSecond, readRatePerSecond }: RateSettings
     listRatePerSecond: Math.ceil(readRatePerSecond / 100),
     // Much less than the connections of a process to the database.
     listsAtOncePerAccountMax: 3,
+    // Changes by one account use at most half of the connections in the pool. The other half stays
+    // free for other accounts.
+    changesAtOncePerAccountMax: Math.ceil(databasePoolMax / 2),
     heldReadsMax: 1_000,
   };
 }
@@ -128,6 +129,14 @@ export function createBuckets(limit: RateLimit): Buckets {
   };
 }
 
+/** Limits the look-ups of keys, tasks and files that do not exist, by one IP address. */
+export function limitUnknown(perSecond: number, elapsed: () => number): Buckets {
+  const subject = 'This address may ask for keys, tasks and files that do not exist';
+  // The burst is the number of calls in one second. The usual burst is five times as large, but each
+  // of these look-ups costs an SQL statement.
+  return createBuckets({ subject, perSecond, burst: perSecond, elapsed });
+}
+
 export interface CallerLimit {
   /** Counts the call and returns null if it is allowed. Otherwise returns its refusal. */
   take(caller: Caller): Refused | null;
@@ -140,7 +149,7 @@ export interface CallerLimit {
  * both.
  */
 export function createCallerLimit(
-  term: keyof Rates,
+  term: keyof OwnRates,
   { what, ...limit }: Omit<RateLimit, 'subject'> & { readonly what: string },
 ): CallerLimit {
   const ofKeys = createBuckets({ ...limit, subject: `This key may ${what}` });

@@ -4,7 +4,6 @@
 
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
-import type { ApiSettings } from '../api/deps';
 import { ratesOf } from '../api/limits';
 import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
@@ -18,12 +17,12 @@ import { observeApi } from './api-observer';
 import { temporalAccess } from './checks';
 import { type Command, runsUntilStopped } from './command';
 import { createDatabaseGauges } from './database-gauges';
+import { whyUnreachable } from './files-delivery';
 import { listen } from './http-server';
 import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectCommit, projectVersion } from './package-info';
-import { publicUrlOf, whyUnreachable } from './public-url';
 import { isSchemaRight, untilSchemaIsRight } from './wait-for-schema';
 
 export const api: Command<'api'> = async ({ config, log }) => {
@@ -36,7 +35,9 @@ export const api: Command<'api'> = async ({ config, log }) => {
   const app = createApp({
     ...parts,
     catalogue: () => catalogue,
-    settings: settingsOf(config),
+    settings: config,
+    rates: ratesOf(config),
+    version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
     now: Date.now,
     elapsed: () => performance.now(),
     isServing: () => !stopping && hasSchema,
@@ -110,7 +111,6 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
   const starter = createStarter({
     db,
     temporal,
-    elapsed: () => performance.now(),
     onError: observer.temporalFailure,
   });
   return {
@@ -125,31 +125,5 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
       await temporal.close();
       await db.destroy();
     },
-  };
-}
-
-function settingsOf(config: ConfigOf<'api'>): ApiSettings {
-  return {
-    publicUrl: publicUrlOf(config),
-    corsOrigins: config.corsOrigins,
-    allowHosts: config.dangerouslyAllowHosts,
-    providerHosts: config.dangerouslyAllowProviderHosts,
-    ...ratesOf(config),
-    unknownRatePerSecond: config.unknownRatePerSecond,
-    // Changes by one account use at most half of the connections in the pool. The other half stays
-    // free for other accounts.
-    changesAtOncePerAccountMax: Math.ceil(config.databasePoolMax / 2),
-    trustedProxies: config.trustedProxies,
-    queuedTasksMax: config.queuedTasksMax,
-    uploadsMax: config.uploadsMax,
-    uploadedBytesMax: config.uploadedBytesMax,
-    filesKeptDays: config.filesKeptDays,
-    filesDelivery: config.filesDelivery,
-    playground: config.playground,
-    shapes: config.shapes.flatMap((name) => (name === 'none' ? [] : [name])),
-    temporalUiUrl: config.temporalUiUrl,
-    temporalNamespace: config.temporalNamespace,
-    playgroundSamplesUrl: config.studioUrl ? `${config.studioUrl}/samples/` : null,
-    version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
   };
 }

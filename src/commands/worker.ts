@@ -18,7 +18,6 @@ import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { showPool } from './pool-gauges';
-import { publicUrlOf } from './public-url';
 import { untilSchemaIsRight } from './wait-for-schema';
 
 export const worker: Command<'worker'> = async ({ config, log }) => {
@@ -99,7 +98,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     fileSlots: Math.ceil(config.workerActivitySlots / 2),
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
     activities: {
-      publicUrl: publicUrlOf(config),
+      publicUrl: config.publicUrl,
       callbackHosts: config.dangerouslyAllowHosts,
       providerHosts: config.dangerouslyAllowProviderHosts,
       callbacksPerHostMax: perHostMax(config),

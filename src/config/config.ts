@@ -1,6 +1,6 @@
 // Reads all settings from the environment and reports all faults together. Each fault shows the
 // accepted values and the given value, but never the value of a secret. Only main.ts, the commands
-// and dev-stack see the whole config. All other code gets single values.
+// and dev-stack see the whole config. The API gets a part of it, and all other code single values.
 
 import type { z } from 'zod';
 import { type Environment, secretFilesIn } from './secret-files';
@@ -17,6 +17,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
 
 export interface Config extends Settings {
+  readonly publicUrl: string;
   /**
    * The environment variables, and the secrets that were read from files. The catalogue refers to
    * variables by name, for the addresses and keys of channels.
@@ -95,8 +96,10 @@ export function readConfig<P extends ProcessName>(
     camelCase(name),
     value,
   ]);
+  const settings = Object.fromEntries(values) as Settings;
   return Object.freeze({
-    ...Object.fromEntries(values),
+    ...settings,
+    publicUrl: settings.publicUrl ?? `http://localhost:${settings.port}`,
     environment: Object.freeze(withValues(environment, files.values)),
   }) as ConfigOf<P>;
 }

@@ -34,6 +34,7 @@ export const table = z.object({
   PLAYGROUND: flag().default(false).describe('Serves the playground page at /.'),
   SHAPES: list(choice(['openai', 'ark', 'mcp', 'none']))
     .default(['openai', 'ark', 'mcp'])
+    .transform((names) => names.flatMap((name) => (name === 'none' ? [] : [name])))
     .describe(
       'The forms of other services that the API speaks besides its own; none: only its own.',
     ),

@@ -5,7 +5,6 @@
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
 import { assert } from '../domain/assert';
-import { createStartTurns, type StartTurns } from '../domain/start-turns';
 import { failedObject, type LiveTask } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
 import { endsTask } from './end-task';
@@ -95,70 +94,54 @@ const inputColumns = `
 
 interface ClaimOptions {
   readonly limit: number;
-  /**
-   * Maximum number of starts in progress of one account.
-   */
-  readonly perAccountMax: number;
-  /** The number of starts in progress of each account. */
-  readonly running?: Readonly<Record<string, number>>;
-  /** The turns that earlier claims gave. This claim adds its own turns. */
-  readonly turns?: StartTurns;
+  /** The account that had the last turn in an earlier claim of this caller. */
+  readonly lastTurn?: string;
   /** For this time no other caller can claim the rows. */
   readonly leaseSeconds: number;
   /** Claims only rows that have been due for at least this time. */
   readonly dueForSeconds?: number;
 }
 
+const isDue = `start_at <= now() - make_interval(secs => :dueForSeconds) and answered`;
+
+/** SQL for the next account with due tasks: in the order of the ids, and after the last the first. */
+const accountAfter = (id: string) => `
+  select coalesce((select account_id from tasks where ${isDue} and account_id > ${id}
+                    order by account_id, created_at limit 1),
+                  (select account_id from tasks where ${isDue}
+                    order by account_id, created_at limit 1)) as id`;
+
 /**
- * Claims pending tasks that are due. Accounts take turns, and the oldest task of an account is
- * first. Concurrent callers get different rows. At most `perAccountMax` tasks of an
- * account are selected, so a long queue of one account does not slow down the others.
+ * Claims pending tasks that are due. Concurrent callers get different rows. Accounts take turns,
+ * beginning after the account that had the last turn. Each account of a round may start as many tasks
+ * as the others, its oldest first. The last task belongs to the account with the last turn.
  */
 export async function claimStarts(db: Knex, options: ClaimOptions): Promise<readonly TaskInput[]> {
-  const { turns = createStartTurns(), running = {}, dueForSeconds = 0, ...limits } = options;
-  const { rows } = await db.raw<{ rows: (TaskInput & { turn: number })[] }>(
-    `with recursive account as (
-       (select account_id as id from tasks where start_at is not null order by 1 limit 1)
+  const { rows } = await db.raw<{ rows: TaskInput[] }>(
+    `with recursive turns as (
+       select id, id as first, 1 as turn from (${accountAfter(':lastTurn')}) next
+        where id is not null
        union all
-       select (select account_id from tasks
-                where start_at is not null and account_id > account.id order by 1 limit 1)
-         from account where account.id is not null
-     ), share as (
-       select account.id,
-              greatest(cast(last.value as float8) + 1, cast(:begun as float8)) as turn,
-              cast(:perAccountMax as int) - coalesce(cast(running.value as int), 0) as room
-         from account
-              left join json_each_text(cast(:last as json)) last on last.key = account.id
-              left join json_each_text(cast(:running as json)) running on running.key = account.id
-        where account.id is not null
+       select next.id, first, turn + 1
+         from turns cross join lateral (${accountAfter('turns.id')}) next
+        where turn < :limit and next.id <> first
      ), due as materialized (
-       select task.id, created_at, turn, room,
-              row_number() over (partition by share.id order by created_at) as nth
-         from share cross join lateral (
-           select tasks.id, tasks.created_at from tasks
-            where account_id = share.id and answered
-              and start_at <= now() - make_interval(secs => :dueForSeconds)
-            order by created_at limit :perAccountMax for update skip locked) task
-        where room > 0
-     ), next as (
-       select id, turn + nth - 1 as turn from due where nth <= room
-        order by 2, created_at limit :limit
+       select task.id, turn
+         from turns cross join lateral (
+           select tasks.id from tasks
+            where account_id = turns.id and ${isDue}
+            order by created_at limit greatest(1, :limit / (select count(*) from turns))
+              for update skip locked) task
+     ), claimed as (
+       update tasks set start_at = now() + make_interval(secs => :leaseSeconds)
+         from due where tasks.id = due.id
+       returning turn, ${inputColumns}
      )
-     update tasks set start_at = now() + make_interval(secs => :leaseSeconds)
-       from next where tasks.id = next.id
-     returning ${inputColumns}, cast(next.turn as float8) as turn`,
-    {
-      ...limits,
-      dueForSeconds,
-      begun: turns.begun,
-      last: JSON.stringify(turns.last),
-      running: JSON.stringify(running),
-    },
+     select "taskId", "accountId", plan, "traceId", "createdAtMs", "deadlineAtMs", labels
+       from claimed order by turn`,
+    { lastTurn: '', dueForSeconds: 0, ...options },
   );
-  return rows.map(({ turn, ...input }) => {
-    turns.give(input.accountId, turn);
-    return input;
-  });
+  return rows;
 }
 
 /** Releases a claimed task, so that it is due again after this time. */

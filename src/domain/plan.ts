@@ -61,15 +61,13 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   const files = given.files ?? noFiles;
   const refusals = [...addressFaults(request, given), ...inputFileFaults(request, files)];
   const named = findModel(catalogue, request.model);
-  if (!named) {
-    const models = given.models?.() ?? Object.keys(catalogue.models);
-    refusals.push(unknownModel(request.model, models), ...faultsOnAnyModel(request, given));
-    return { refusals };
+  const selected = named && selectEntry(catalogue, named, request.mode);
+  const model = selected && presentEntry(catalogue, selected, given.now ?? 0);
+  if (!model) {
+    const models = () => given.models?.() ?? Object.keys(catalogue.models);
+    const fault = selected ? retired(selected) : unknownModel(request.model, models());
+    return { refusals: [...refusals, fault, ...faultsOnAnyModel(request, given)] };
   }
-  const selected = selectEntry(catalogue, named, request.mode);
-  const model = presentEntry(catalogue, selected, given.now ?? 0);
-  if (!model)
-    return { refusals: [...refusals, retired(selected), ...faultsOnAnyModel(request, given)] };
   const inputType = inputTypeOf(request);
   const asked = { ...request, draft: request.metadata.draft, inputType };
   const { frame, faults: frameFaults } = resolveFrame(asked, model);

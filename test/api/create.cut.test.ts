@@ -19,8 +19,8 @@ afterAll(async () => {
 const key = (name: string) => ({ 'idempotency-key': name });
 const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) => id as string);
 
-/** The first statement looks up the Idempotency-Key, and the second statement stores the task. */
-const storing = 2;
+/** The name of the statement that stores the task. */
+const storing = 'accept_task';
 
 test('if the database connection is cut after a task was stored, the create is a 503 with the task id, and a task whose call is not repeated is withdrawn', async () => {
   const before = api.temporal.submitted.length;

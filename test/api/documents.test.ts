@@ -18,7 +18,7 @@ import { type Block, blocksOf, callsOf } from '../support/markdown';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startApi({ allowHosts: ['localhost:8090', '127.0.0.1:8090'] });
+  api = await startApi({ dangerouslyAllowHosts: ['localhost:8090', '127.0.0.1:8090'] });
 });
 afterAll(() => api?.close());
 afterEach(() => expect(api.failures).toEqual([]));

@@ -2,7 +2,7 @@
 // an API key can have its own rate. The clock of the limits stands still unless a test moves it.
 
 import { ratesOf } from '../../src/api/limits';
-import { table } from '../../src/config/setting-table';
+import { readConfig } from '../../src/config/config';
 import { type AccountTerms, type Rates, setKeyRates, setTerms } from '../../src/db/account-terms';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { call } from '../support/service';
@@ -41,12 +41,8 @@ const creating = (apiKey: string) => () => call(api.url, apiKey, 'POST', create,
 const reading = (apiKey: string) => () => call(api.url, apiKey, 'GET', `${create}/task_none`);
 
 test('with the default settings a key may send 1,000 creates at once, and the next create is a 429', async () => {
-  const {
-    CREATE_RATE_PER_SECOND: createRatePerSecond,
-    READ_RATE_PER_SECOND: readRatePerSecond,
-    QUEUED_TASKS_MAX: queuedTasksMax,
-  } = table.parse({});
-  const rates = ratesOf({ createRatePerSecond, readRatePerSecond });
+  const config = readConfig('admin', {});
+  const rates = ratesOf(config);
   expect(rates).toEqual({
     createRatePerSecond: 50,
     createBurst: 1_000,
@@ -56,9 +52,10 @@ test('with the default settings a key may send 1,000 creates at once, and the ne
     readRatePerSecond: 2_000,
     listRatePerSecond: 20,
     listsAtOncePerAccountMax: 3,
+    changesAtOncePerAccountMax: 5,
     heldReadsMax: 1_000,
   });
-  api = await startApi({ ...rates, queuedTasksMax });
+  api = await startApi({ ...rates, queuedTasksMax: config.queuedTasksMax });
   const statuses: number[] = [];
   const client = async () => {
     while (statuses.length < 1_000) {

@@ -20,7 +20,9 @@ interface Routed {
 function servedRoutes(playground: boolean): string[] {
   const settings = { playground, corsOrigins: [], publicUrl: 'http://localhost' };
   const deps = {
-    settings: { ...settings, version: {} },
+    settings,
+    rates: {},
+    version: {},
     catalogue: theCatalogue,
     temporal: {},
     elapsed: () => 0,

@@ -69,7 +69,7 @@ const groups: Readonly<Record<string, Group>> = {
   api: {
     is: ['src/api'],
     may: ['src/contract', 'src/domain', 'src/db', 'src/outbound', 'src/storage', ...messages],
-    types: ['src/temporal'],
+    types: ['src/temporal', 'src/config'],
     packages: [
       'koa',
       '@koa/router',

@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { ratesOf } from '../../src/api/limits';
-import { type SettingRow, settingRows } from '../../src/config/config';
+import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { schema } from '../../src/db/schema';
@@ -36,10 +36,7 @@ describe('the tables of settings', () => {
   });
 });
 
-const defaults = ratesOf({
-  createRatePerSecond: defaultOf('CREATE_RATE_PER_SECOND'),
-  readRatePerSecond: defaultOf('READ_RATE_PER_SECOND'),
-});
+const defaults = ratesOf(readConfig('admin', {}));
 
 test.each<[row: string, rate: number, burst: number]>([
   ['creates and cancellations of a key', defaults.requestRatePerSecond, 5],

@@ -8,6 +8,22 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
   const faultOf = (page: Page, name: string) =>
     page.locator('.field', { has: page.locator(`[name="${name}"]`) }).locator('.fault');
 
+  /** Expects these fields to show the lines with which the API refuses the same request. */
+  async function shows(page: Page, seed: number, names: readonly string[]): Promise<void> {
+    const { json } = await site.service.create({
+      model: 'studio-2.0',
+      prompt: 'a boat --dur 15',
+      input_type: 'reference',
+      images: ['http://example.com/x.png'],
+      metadata: { seed },
+    });
+    const lines: string[] = json.error.message.split('\n');
+    expect(lines).toHaveLength(names.length);
+    for (const [index, name] of names.entries()) {
+      expect(await faultOf(page, name).textContent()).toBe(lines[index]);
+    }
+  }
+
   test('each error is shown at its field with the message of the API, and the first field with an error has the focus', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
@@ -17,26 +33,19 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await on.openMore(page);
     await page.locator('[name="metadata.seed"]').fill('-7');
     await on.createButton(page).click();
-    await faultOf(page, 'prompt').waitFor();
+    await faultOf(page, 'metadata.seed').waitFor();
+    await shows(page, -7, ['metadata.seed']);
 
-    const { json } = await site.service.create({
-      model: 'studio-2.0',
-      prompt: 'a boat --dur 15',
-      input_type: 'reference',
-      images: ['http://example.com/x.png'],
-      metadata: { seed: -7 },
-    });
-    const lines: string[] = json.error.message.split('\n');
-    expect(lines).toHaveLength(3);
-    for (const [index, name] of ['prompt', 'images', 'metadata.seed'].entries()) {
-      expect(await faultOf(page, name).textContent()).toBe(lines[index]);
-    }
+    // The faults of the plan are shown after those of the shape.
+    await page.locator('[name="metadata.seed"]').fill('7');
+    await on.createButton(page).click();
+    await faultOf(page, 'prompt').waitFor();
+    await shows(page, 7, ['prompt', 'images']);
     expect(await page.evaluate('document.activeElement.name')).toBe('prompt');
 
     await on.promptOf(page).fill('a boat');
     await page.getByRole('button', { name: /^Remove/ }).click();
     await page.getByRole('radio', { name: 'Text', exact: true }).check({ force: true });
-    await page.locator('[name="metadata.seed"]').fill('7');
     await page.locator('.fault').first().waitFor({ state: 'detached' });
     await page.context().close();
   });

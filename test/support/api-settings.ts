@@ -1,23 +1,13 @@
-// The settings of the API in tests, with limits that a test about something else does not reach.
+// The settings and limits of the API in tests, which a test about something else does not reach.
 
-import type { ApiSettings } from '../../src/api/deps';
+import type { ApiDeps, ApiSettings, Rates } from '../../src/api/deps';
 
-export const testSettings: ApiSettings = {
+const testSettings: ApiSettings = {
   publicUrl: 'http://localhost',
   corsOrigins: [],
-  allowHosts: [],
-  providerHosts: [],
-  createRatePerSecond: 10_000,
-  createBurst: 10_000,
-  requestRatePerSecond: 10_000,
-  quoteRatePerSecond: 10_000,
-  readRatePerSecond: 10_000,
-  listRatePerSecond: 10_000,
-  uploadRatePerSecond: 10_000,
+  dangerouslyAllowHosts: [],
+  dangerouslyAllowProviderHosts: [],
   unknownRatePerSecond: 10_000,
-  listsAtOncePerAccountMax: 100,
-  changesAtOncePerAccountMax: 5,
-  heldReadsMax: 10_000,
   trustedProxies: 0,
   queuedTasksMax: 100_000,
   uploadsMax: 1_000,
@@ -26,6 +16,32 @@ export const testSettings: ApiSettings = {
   filesDelivery: 'proxy',
   playground: false,
   shapes: ['openai', 'ark', 'mcp'],
+  studioUrl: null,
+  temporalNamespace: 'default',
   temporalUiUrl: null,
-  version: { name: 'test', version: '0', commit: 'test' },
 };
+
+const testRates: Rates = {
+  createRatePerSecond: 10_000,
+  createBurst: 10_000,
+  requestRatePerSecond: 10_000,
+  quoteRatePerSecond: 10_000,
+  uploadRatePerSecond: 10_000,
+  readRatePerSecond: 10_000,
+  listRatePerSecond: 10_000,
+  listsAtOncePerAccountMax: 100,
+  changesAtOncePerAccountMax: 5,
+  heldReadsMax: 10_000,
+};
+
+export type SettingsInTest = Partial<ApiSettings & Rates>;
+
+export function settingsInTest(
+  over: SettingsInTest,
+): Pick<ApiDeps, 'settings' | 'rates' | 'version'> {
+  return {
+    settings: { ...testSettings, ...over },
+    rates: { ...testRates, ...over },
+    version: { name: 'test', version: '0', commit: 'test' },
+  };
+}

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
-import type { ApiSettings, FinishedRequest } from '../../src/api/deps';
+import type { FinishedRequest } from '../../src/api/deps';
 import { isUpload } from '../../src/api/routes/files/read-upload';
 import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
@@ -23,7 +23,7 @@ import type { TaskInput } from '../../src/domain/task-transactions';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import type { Submission, TemporalClient } from '../../src/temporal/client';
-import { testSettings } from './api-settings';
+import { type SettingsInTest, settingsInTest } from './api-settings';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -91,7 +91,7 @@ export interface TestApi {
 }
 
 export async function startApi(
-  settings: Partial<ApiSettings> = {},
+  settings: SettingsInTest = {},
   catalogue: () => Catalogue = theCatalogue,
   /** The database of another test API. That API drops the database. */
   shared?: TestDatabase,
@@ -128,7 +128,6 @@ export async function startApi(
   const starter = createStarter({
     db: starterDb,
     temporal,
-    elapsed,
     // Some tests damage the database on purpose; those failures are expected.
     onError: () => undefined,
   });
@@ -146,7 +145,7 @@ export async function startApi(
       fileWithoutBytes: (id) => void withoutBytes.push(id),
       failed: (error) => void failures.push(error),
     },
-    settings: { ...testSettings, ...settings },
+    ...settingsInTest(settings),
   });
   const settingNames = { host: 'HOST', port: 'PORT' };
   const server = await listen(app.callback(), '127.0.0.1', 0, settingNames, { isUpload });

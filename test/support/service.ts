@@ -10,7 +10,6 @@ import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
-import type { ApiSettings } from '../../src/api/deps';
 import { isUpload } from '../../src/api/routes/files/read-upload';
 import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
@@ -25,7 +24,7 @@ import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
-import { testSettings } from './api-settings';
+import { type SettingsInTest, settingsInTest } from './api-settings';
 import { parseCatalogue } from './catalogue';
 import { createTestDatabase } from './database';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
@@ -75,7 +74,7 @@ export interface Reply {
 export type TaskReply = any;
 
 interface ServiceOptions {
-  readonly settings?: Partial<ApiSettings>;
+  readonly settings?: SettingsInTest;
   readonly catalogue?: (catalogue: Catalogue) => Catalogue;
   readonly acceptTimeoutMs?: number;
   readonly withoutWorker?: boolean;
@@ -135,7 +134,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const starter = createStarter({
     db: apiDb,
     temporal,
-    elapsed: () => performance.now(),
     onError: () => undefined,
   });
   const directory = await openDirectory(join(folder, 'files'));
@@ -163,14 +161,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       fileWithoutBytes: () => undefined,
       failed: (error) => void failures.push(error),
     },
-    settings: {
-      ...testSettings,
+    ...settingsInTest({
       publicUrl: url,
-      allowHosts,
-      providerHosts: allowHosts,
-      playgroundSamplesUrl: `${studio.url}/samples/`,
+      dangerouslyAllowHosts: allowHosts,
+      dangerouslyAllowProviderHosts: allowHosts,
+      studioUrl: studio.url,
       ...options.settings,
-    },
+    }),
   });
   handle = app.callback();
   const events: { name: string; args: readonly unknown[] }[] = [];

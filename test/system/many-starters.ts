@@ -66,9 +66,7 @@ function startOther({ db, taskQueue }: Service): () => Promise<void> {
     taskQueue,
     acceptTimeoutMs: 10_000,
   });
-  const elapsed = () => performance.now();
-  const onError = () => undefined;
-  const starter = createStarter({ db, temporal, elapsed, onError });
+  const starter = createStarter({ db, temporal, onError: () => undefined });
   return async () => {
     await starter.close();
     await temporal.close();

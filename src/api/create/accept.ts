@@ -6,7 +6,6 @@ import { type Acceptance, acceptTask } from '../../db/accept-task';
 import { isOutcomeUnknown, isRetryable } from '../../db/database';
 import { accountDisabled, insufficientBalance } from '../../db/payment-refusals';
 import { markAnswered } from '../../db/pending-tasks';
-import type { StoredTask } from '../../db/tasks';
 import { budgetExceeded } from '../../domain/budget';
 import { askedFor } from '../../domain/pricing';
 import type { NewTask, TaskInput } from '../../domain/task-transactions';
@@ -23,52 +22,56 @@ import {
 } from './answer';
 import { mayBeRepeated } from './repeat';
 import type { Replay } from './replay';
-import type { StartSlot } from './start-slots';
-import { leaseSeconds, startAgainSeconds } from './starter';
+import { leaseSeconds, type Start, startAgainSeconds } from './starter';
 
 export type Accept = (ctx: KeyedCall, task: NewTask) => Promise<CreateOutcome>;
 
 export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Accept {
-  const { observer } = deps;
   return async (ctx, task) => {
-    let result: Awaited<ReturnType<typeof store>>;
+    let start = null as Start | null;
+    const storeNow = () => {
+      start = deps.starter.enter(task.accountId);
+      return store(deps, ctx, task, start !== null);
+    };
     try {
-      result = await atOnce(task.accountId, () => store(deps, ctx, task));
-    } catch (error) {
-      if (!isRetryable(error)) throw error;
-      observer.failed(error, ctx.state.requestId);
-      return isOutcomeUnknown(error) ? maybeStored(task.taskId) : notAccepted();
+      const acceptance = await atOnce(task.accountId, storeNow).catch((error: unknown) =>
+        unknownOutcome(deps, ctx, task, error),
+      );
+      switch (acceptance.outcome) {
+        case 'stored': {
+          const input = inputOf(task, acceptance);
+          return await (start
+            ? startAndWait(deps, ctx, input)
+            : answerPending(deps, ctx, input.taskId, 'waits'));
+        }
+        case 'known':
+          return await replay.of(acceptance.task, task.requestHash);
+        case 'refused':
+          return acceptance;
+        default:
+          return notStored(task, acceptance);
+      }
+    } finally {
+      start?.leave();
     }
-    const { stored, slot } = result;
-    if (stored.outcome === 'stored') {
-      const input = inputOf(task, stored);
-      if (slot && !slot.isProbe) return startAndWait(deps, ctx, input, slot);
-      return answerPending(deps, ctx, input, slot);
-    }
-    slot?.leave();
-    if (stored.outcome !== 'known') return notStored(task, stored);
-    return replay.of(stored.task, task.requestHash);
   };
 }
 
-async function store({ db, settings, starter }: ApiDeps, ctx: KeyedCall, task: NewTask) {
+async function store(
+  { db, settings }: ApiDeps,
+  ctx: KeyedCall,
+  task: NewTask,
+  startsNow: boolean,
+): Promise<Acceptance | Refused> {
   // Nobody would learn the id of this task, and a repeat of the call may come already.
-  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) throw new Refused(callerGone);
-  const slot = starter.slots.take(task.accountId);
-  try {
-    const { queuedTasksMax } = settings;
-    // Without a slot this call does not start the task, so it takes no lease. After the row is
-    // marked as answered, the starter of any API process may start the task.
-    const options = {
-      leaseSeconds: slot ? leaseSeconds : 0,
-      queuedTasksMax,
-      mayBeRepeated: mayBeRepeated(ctx),
-    };
-    return { stored: await acceptTask(db, task, options), slot };
-  } catch (error) {
-    slot?.leave();
-    throw error;
-  }
+  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) return new Refused(callerGone);
+  return acceptTask(db, task, {
+    // If this call does not start the task, it takes no lease. After the row is marked as answered,
+    // the starter of any API process may start the task.
+    leaseSeconds: startsNow ? leaseSeconds : 0,
+    queuedTasksMax: settings.queuedTasksMax,
+    mayBeRepeated: mayBeRepeated(ctx),
+  });
 }
 
 const callerGone = {
@@ -77,10 +80,22 @@ const callerGone = {
   message: 'The connection was closed before the task was stored, so there is no task.',
 } as const;
 
+function unknownOutcome(
+  { observer }: ApiDeps,
+  ctx: KeyedCall,
+  { taskId }: NewTask,
+  error: unknown,
+): Refused {
+  if (error instanceof Refused) return error;
+  if (!isRetryable(error)) throw error;
+  observer.failed(error, ctx.state.requestId);
+  return isOutcomeUnknown(error) ? maybeStored(taskId) : notAccepted();
+}
+
 function notStored(
   { plan }: NewTask,
   found: Exclude<Acceptance, { outcome: 'stored' | 'known' }>,
-): CreateOutcome {
+): Refused {
   switch (found.outcome) {
     case 'disabled':
       return new Refused(accountDisabled);
@@ -107,55 +122,41 @@ function inputOf(
   return { taskId, accountId, plan, traceId, ...times, labels };
 }
 
-/**
- * Answers `pending` without waiting for the workflow. If `slot` is null, the starter starts the
- * task. A slot is given here only while Temporal counts as unavailable. This call then starts the
- * task at once, to find out whether Temporal answers again.
- */
-async function answerPending(
-  deps: ApiDeps,
-  ctx: KeyedCall,
-  input: TaskInput,
-  slot: StartSlot | null,
-): Promise<CreateOutcome> {
-  const { db, starter, observer } = deps;
-  const { taskId } = input;
-  let row: StoredTask;
-  try {
-    row = await markAnswered(db, taskId, null);
-  } catch (error) {
-    slot?.leave();
-    if (!isRetryable(error)) throw error;
-    observer.failed(error, ctx.state.requestId);
-    // If the statement succeeded and only its answer was lost, the starter will start the task.
-    return isOutcomeUnknown(error) ? maybeStarted(taskId) : maybeStored(taskId);
-  }
-  if (slot) {
-    void starter.start(input, slot);
-  } else {
-    starter.wake();
-  }
-  return storedOutcome('created', row);
-}
-
 async function startAndWait(
   deps: ApiDeps,
   ctx: KeyedCall,
   input: TaskInput,
-  slot: StartSlot,
 ): Promise<CreateOutcome> {
-  const submission = await deps.temporal.submit(input);
-  slot.release(submission.outcome !== 'unanswered');
-  if (submission.outcome === 'accepted') return { outcome: 'created', task: submission.task };
-  if (submission.outcome === 'refused') return new Refused(submission.refusal);
+  const submission = await deps.starter.submit(input);
+  switch (submission.outcome) {
+    case 'accepted':
+      return { outcome: 'created', task: submission.task };
+    case 'refused':
+      return new Refused(submission.refusal);
+    default:
+      return answerPending(deps, ctx, input.taskId, 'maybe started');
+  }
+}
+
+/**
+ * Answers from the task's row, without an answer of its workflow. From then on the caller has the id
+ * of the task, so the row is marked first, and the reconciler does not withdraw the task.
+ */
+async function answerPending(
+  { db, starter, observer }: ApiDeps,
+  ctx: KeyedCall,
+  taskId: string,
+  workflow: 'waits' | 'maybe started',
+): Promise<CreateOutcome> {
+  const waits = workflow === 'waits';
   try {
-    // Temporal neither accepted nor refused the task, so the row tells the state of the task. The
-    // caller now gets the id of the task, so the reconciler must not withdraw the task any more.
-    const row = await markAnswered(deps.db, input.taskId, startAgainSeconds);
+    const row = await markAnswered(db, taskId, waits ? null : startAgainSeconds);
+    if (waits) starter.wake();
     return storedOutcome('created', row);
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    deps.observer.failed(error, ctx.state.requestId);
-    return maybeStarted(input.taskId);
+    observer.failed(error, ctx.state.requestId);
+    // If the statement succeeded and only its answer was lost, the starter will start the task.
+    return waits && !isOutcomeUnknown(error) ? maybeStored(taskId) : maybeStarted(taskId);
   }
 }

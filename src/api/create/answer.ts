@@ -27,7 +27,7 @@ export function storedOutcome(
   return { outcome, task: createdTask(JSON.parse(object) as TaskObject) };
 }
 
-export function notAccepted(): CreateOutcome {
+export function notAccepted(): Refused {
   const message = 'The task was not accepted: the service cannot store it now. Try again shortly.';
   return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
 }
@@ -36,7 +36,7 @@ export function notAccepted(): CreateOutcome {
  * The refusal of a create if it is unknown whether the database stored the task. No workflow was
  * started. The reconciler withdraws the row unless the call is repeated.
  */
-export function maybeStored(taskId: string): CreateOutcome {
+export function maybeStored(taskId: string): Refused {
   return unknown(
     taskId,
     'If the call is not repeated, the task is withdrawn within minutes and nothing is charged',
@@ -47,11 +47,11 @@ export function maybeStored(taskId: string): CreateOutcome {
  * The refusal of a create if its task was stored and may be started, but the database cannot be
  * read.
  */
-export function maybeStarted(taskId: string): CreateOutcome {
+export function maybeStarted(taskId: string): Refused {
   return unknown(taskId, 'If it was, its Location shows it shortly');
 }
 
-function unknown(taskId: string, meanwhile: string): CreateOutcome {
+function unknown(taskId: string, meanwhile: string): Refused {
   const message =
     `It is not known whether the task ${taskId} was accepted. ${meanwhile}; with an ` +
     'Idempotency-Key the same call can safely be repeated.';

@@ -43,7 +43,7 @@ async function lookUp(
 
 async function inputOf({ storage, settings }: InputDeps, row: FileRow): Promise<InputFile> {
   const hasAddress =
-    isReachable(settings.publicUrl, settings.providerHosts) ||
+    isReachable(settings.publicUrl, settings.dangerouslyAllowProviderHosts) ||
     (await storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' })) !==
       null;
   const { id, media, length, durationMs } = row;

@@ -32,7 +32,7 @@ export async function planForCaller(
     seed: Math.floor(Math.random() * 2 ** 31),
     now: Date.now(),
     ...(lengthFrom ? { lengthFrom } : {}),
-    allowHosts: deps.settings.allowHosts,
+    allowHosts: deps.settings.dangerouslyAllowHosts,
     ...(files ? { files } : {}),
     models: () => usableModels(catalogue, caller).map(({ id }) => id),
   });

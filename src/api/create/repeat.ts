@@ -12,14 +12,15 @@ import type { Replay } from './replay';
 // repeat.
 const repeatedWithinSeconds = 15 * 60;
 
-type FindRepeated = (ctx: KeyedCall, requestHash: string) => Promise<CreateOutcome | null>;
+type FindRepeated = (ctx: KeyedCall, hash: () => string) => Promise<CreateOutcome | null>;
 
 /** Returns null if the call is no repeat, or if its first attempt stored no task. */
 export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeated {
-  return async (ctx, requestHash) => {
+  return async (ctx, hash) => {
     if (!/^[1-9]\d?$/.test(countOf(ctx) ?? '')) return null;
     const { accountId, keyId } = ctx.state.caller;
     const withinSeconds = repeatedWithinSeconds;
+    const requestHash = hash();
     const row = await findRepeated(db, { accountId, keyId, requestHash, withinSeconds });
     if (!row) return null;
     ctx.state.taskId = row.id;

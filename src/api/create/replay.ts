@@ -1,18 +1,17 @@
 // Answers repeated creates with an Idempotency-Key. The task id is derived from the key, so a
 // repeated call finds the row of the first call.
 
-import type { ParsedRequest } from '../../contract/parse-request';
+import type { Fault } from '../../contract/field';
 import { markAnswered } from '../../db/pending-tasks';
 import { gatheredFindTask, type StoredTask } from '../../db/tasks';
 import type { KeyedCall } from '../context';
 import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
 import { type CreateOutcome, storedOutcome } from './answer';
-import { hashOfRequest } from './request-hash';
 
 export interface Replay {
   /** The reply to a repeated create; null if there is no task with this id. */
-  find(taskId: string, parsed: ParsedRequest): Promise<CreateOutcome | null>;
+  find(taskId: string, faults: readonly Fault[], hash: () => string): Promise<CreateOutcome | null>;
   /** Like `find`, but for a row that was found when this call tried to store its task. */
   of(row: StoredTask, requestHash: string): Promise<CreateOutcome>;
 }
@@ -20,11 +19,11 @@ export interface Replay {
 export function createReplay({ db }: ApiDeps): Replay {
   const findRow = gatheredFindTask(db);
   const replay: Replay = {
-    async find(taskId, { request, faults }) {
+    async find(taskId, faults, hash) {
       const row = await findRow(taskId);
       if (!row) return null;
       // A body with faults was never accepted, so it differs from the body of every task.
-      return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hashOfRequest(request));
+      return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hash());
     },
 
     async of(row, requestHash) {

@@ -1,10 +1,10 @@
 // The hash of a request. It shows whether a repeated create has the same body as the first one.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Two requests have the same hash if they differ only in the order of their fields. */
 export function hashOfRequest(request: unknown): string {
-  return createHash('sha256').update(canonicalJson(request)).digest('base64url');
+  return hash('sha256', canonicalJson(request), 'base64url');
 }
 
 function canonicalJson(value: unknown): string {

@@ -1,76 +1,95 @@
-// Starts the workflows of pending tasks that no create waits for. Such tasks were queued behind
-// others of their account, accepted while Temporal was unavailable, or left by a process that died.
-// Each API process runs this loop. A lease in the row prevents two processes from starting the same
-// task; a second start would do no harm.
+// Starts the workflows of stored tasks. A create starts its own task if few starts are in progress
+// and Temporal answers. All other tasks are started by a loop, which every API process runs: tasks of
+// a burst, tasks that were accepted while Temporal was unavailable, and tasks of a process that died.
+// A lease in the row keeps two processes from starting the same task; a second start would do no harm,
+// because the task's id is the workflow's.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { claimStarts, failPending, releaseStart } from '../../db/pending-tasks';
-import { createStartTurns } from '../../domain/start-turns';
 import { stoppedMessage } from '../../domain/task';
 import type { TaskInput } from '../../domain/task-transactions';
-import type { TemporalClient } from '../../temporal/client';
-import { createStartSlots, type StartSlot, type StartSlots } from './start-slots';
+import type { Submission, TemporalClient } from '../../temporal/client';
+
+/** A start that is reserved for a create until `leave` is called. */
+export interface Start {
+  leave(): void;
+}
 
 export interface Starter {
-  readonly slots: StartSlots;
-  /** Makes the loop claim tasks at once. */
+  /** Null if the loop must start the task of the create. */
+  enter(accountId: string): Start | null;
+  submit(input: TaskInput): Promise<Submission>;
+  /** Lets the loop claim tasks at once. */
   wake(): void;
-  /** Starts a task whose row is leased to this process. */
-  start(input: TaskInput, slot: StartSlot): Promise<void>;
-  /** Stops claiming and waits for the starts in progress. */
+  /** Stops the loop and waits for its starts in progress. */
   close(): Promise<void>;
 }
 
 interface StarterDeps {
   readonly db: Knex;
   readonly temporal: Pick<TemporalClient, 'submit'>;
-  readonly elapsed: () => number;
   readonly onError: (what: string, error: unknown) => void;
 }
 
 /**
- * The lease must be longer than a create waits for the start of its task (ACCEPT_TIMEOUT_MS, at
- * most 30 s). The lease must be shorter than the minute after which the reconciler withdraws or
- * starts the task.
+ * The lease must be longer than a start waits for its answer (ACCEPT_TIMEOUT_MS, at most 30 s), and
+ * shorter than the minute after which the reconciler withdraws or starts the task.
  */
 export const leaseSeconds = 35;
 // A task whose start failed is due again after this time, so that other tasks go first.
 export const startAgainSeconds = 5;
-// The loop claims tasks at least this often. Nothing wakes the loop for tasks of a process that
-// died, or for tasks that are due again.
+// Sixteen starts at once keep a small Temporal server busy. Creates may have as many for one
+// account, and the loop has as many of its own.
+const startsMax = 16;
+// After so many unanswered starts in a row no create waits for Temporal, and the loop starts one task
+// a second, to find out whether Temporal answers again.
+const unansweredMax = 3;
+// Nothing wakes the loop for tasks of a process that died, or for tasks that are due again.
 const idleMs = 1_000;
 
-export function createStarter(deps: StarterDeps): Starter {
-  const { db, onError } = deps;
-  const slots = createStartSlots(deps.elapsed);
-  const turns = createStartTurns();
-  const running = new Set<Promise<void>>();
+export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
+  const reserve = limitPerAccount(startsMax);
+  const byLoop = new Set<Promise<void>>();
+  let unanswered = 0;
+  let lastTurn = '';
   let isClosed = false;
   let alarm = new AbortController();
-  const wake = () => alarm.abort();
-
-  const start = (input: TaskInput, slot: StartSlot): Promise<void> => {
-    const started = submit(deps, input, slot).finally(() => {
-      running.delete(started);
-      // The loop is not woken after every start, so that one claim takes several tasks.
-      if (running.size % 4 === 0) wake();
-    });
-    running.add(started);
-    return started;
+  const isAway = () => unanswered >= unansweredMax;
+  const wake = (): void => {
+    if (!isAway()) alarm.abort();
   };
 
-  const claim = async (): Promise<void> => {
-    const share = slots.share(running.size);
-    if (share.limit === 0) return;
-    const inputs = await claimStarts(db, { ...share, turns, leaseSeconds });
-    for (const input of inputs) void start(input, slots.enter(input.accountId));
+  const submit = async (input: TaskInput): Promise<Submission> => {
+    const submission = await temporal.submit(input);
+    unanswered = submission.outcome === 'unanswered' ? unanswered + 1 : 0;
+    return submission;
+  };
+
+  /** Returns true if more tasks may be due. */
+  const claim = async (): Promise<boolean> => {
+    const limit = Math.min(startsMax - byLoop.size, isAway() ? 1 : startsMax);
+    if (limit === 0 || isClosed) return false;
+    const inputs = await claimStarts(db, { limit, lastTurn, leaseSeconds });
+    for (const input of inputs) {
+      const started = submit(input)
+        .then((submission) => settle(db, input, submission))
+        .catch((error: unknown) => onError('start', error))
+        .finally(() => {
+          byLoop.delete(started);
+          // Not after every start, so that one claim takes several tasks.
+          if (byLoop.size % 4 === 0) wake();
+        });
+      byLoop.add(started);
+    }
+    lastTurn = inputs.at(-1)?.accountId ?? lastTurn;
+    return inputs.length > 0 && !isAway();
   };
 
   const loop = async (): Promise<void> => {
     while (!isClosed) {
       alarm = new AbortController();
-      await claim().catch((error: unknown) => onError('claim', error));
+      while (await claim().catch((error: unknown) => onError('claim', error)));
       // `wake` ends the pause, even if `wake` was called while `claim` was running.
       await pause(idleMs, undefined, alarm).catch(() => undefined);
     }
@@ -78,32 +97,36 @@ export function createStarter(deps: StarterDeps): Starter {
 
   const looping = loop();
   return {
-    slots,
+    enter: (accountId) => (isAway() ? null : reserve(accountId)),
+    submit,
     wake,
-    start,
     async close() {
       isClosed = true;
-      wake();
+      alarm.abort();
       await looping;
-      await Promise.all(running);
+      await Promise.all(byLoop);
     },
   };
 }
 
-async function submit(deps: StarterDeps, input: TaskInput, slot: StartSlot): Promise<void> {
-  const { db, temporal, onError } = deps;
-  const { taskId } = input;
-  try {
-    const { outcome } = await temporal.submit(input);
-    slot.release(outcome !== 'unanswered');
-    if (outcome === 'unanswered') await releaseStart(db, taskId, startAgainSeconds);
-    // The workflow has ended, but the row is still pending. This happens if the database of the
-    // service or of Temporal was restored from a backup. An ended workflow cannot open the task, so
-    // the task fails.
-    if (outcome === 'ended') {
-      await failPending(db, taskId, stoppedMessage);
-    }
-  } catch (error) {
-    onError('start', error);
-  }
+/** Repairs the row of a task that the loop could not start. */
+async function settle(db: Knex, { taskId }: TaskInput, { outcome }: Submission): Promise<void> {
+  if (outcome === 'unanswered') await releaseStart(db, taskId, startAgainSeconds);
+  // The workflow has ended, but the row is pending: the database of the service or of Temporal was
+  // restored from a backup. An ended workflow cannot open the task, so the task fails.
+  if (outcome === 'ended') await failPending(db, taskId, stoppedMessage);
+}
+
+function limitPerAccount(max: number): (accountId: string) => Start | null {
+  const running = new Map<string, number>();
+  const add = (accountId: string, change: number): void => {
+    const count = (running.get(accountId) ?? 0) + change;
+    if (count > 0) running.set(accountId, count);
+    else running.delete(accountId);
+  };
+  return (accountId) => {
+    if ((running.get(accountId) ?? 0) >= max) return null;
+    add(accountId, 1);
+    return { leave: () => add(accountId, -1) };
+  };
 }

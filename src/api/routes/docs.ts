@@ -8,8 +8,8 @@ import type { ApiRouter } from '../context';
 import type { ApiDeps } from '../deps';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
-export function docsRoutes(router: ApiRouter, { settings }: ApiDeps): void {
-  const { publicUrl, version, shapes } = settings;
+export function docsRoutes(router: ApiRouter, { settings, version }: ApiDeps): void {
+  const { publicUrl, shapes } = settings;
   const openApi = lazily(() =>
     pageFile(
       'application/json',

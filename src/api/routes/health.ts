@@ -34,7 +34,7 @@ export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
   });
 
   router.get('/version', (ctx) => {
-    ctx.body = deps.settings.version;
+    ctx.body = deps.version;
   });
 }
 

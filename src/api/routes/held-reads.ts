@@ -16,8 +16,8 @@ type Read = () => Promise<Found | undefined>;
  * process is stopping. A server may ignore `Prefer: wait`, so a key with too many held reads is
  * answered at once.
  */
-export function holdReads({ settings, isServing }: Pick<ApiDeps, 'settings' | 'isServing'>) {
-  const held = countHeld(settings.heldReadsMax);
+export function holdReads({ rates, isServing }: Pick<ApiDeps, 'rates' | 'isServing'>) {
+  const held = countHeld(rates.heldReadsMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
     const until = performance.now() + waitMs;

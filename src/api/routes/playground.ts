@@ -8,10 +8,10 @@ import type { ApiRouter } from '../context';
 import type { ApiDeps, ApiSettings } from '../deps';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
-export function pageRoutes(router: ApiRouter, { settings }: ApiDeps): void {
+export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): void {
   if (!settings.playground) {
     router.get('/', (ctx) => {
-      ctx.body = settings.version;
+      ctx.body = version;
     });
     return;
   }
@@ -23,10 +23,10 @@ export function pageRoutes(router: ApiRouter, { settings }: ApiDeps): void {
   }
   router.get('/playground.json', async (ctx) => {
     ctx.body = {
-      samples: await samplesOf(settings.playgroundSamplesUrl ?? null),
+      samples: await samplesOf(settings.studioUrl),
       workflows: workflowsUrl(settings),
       docs: '/docs',
-      version: settings.version.version,
+      version: version.version,
     };
   });
 }
@@ -94,9 +94,11 @@ const kinds: Readonly<Record<string, string>> = {
  * Returns the sample media. If the host of the samples does not answer, the list is empty. Users
  * can still enter other URLs.
  */
-async function samplesOf(url: string | null) {
-  if (!url) return [];
-  const addresses = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+async function samplesOf(studioUrl: string | null) {
+  if (!studioUrl) return [];
+  const addresses = await fetch(`${studioUrl}/samples/`, {
+    signal: AbortSignal.timeout(2_000),
+  }).then(
     async (reply) => (reply.ok ? ((await reply.json()) as { samples: string[] }).samples : []),
     () => [],
   );
@@ -113,5 +115,5 @@ async function samplesOf(url: string | null) {
 function workflowsUrl({ temporalUiUrl, temporalNamespace }: ApiSettings): string | null {
   if (!temporalUiUrl) return null;
   const base = temporalUiUrl.replace(/\/+$/, '');
-  return `${base}/namespaces/${encodeURIComponent(temporalNamespace ?? 'default')}/workflows/`;
+  return `${base}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/`;
 }

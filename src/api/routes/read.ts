@@ -12,7 +12,8 @@ import { addressOf } from '../auth';
 import type { KeyedCall, KeyedRouter } from '../context';
 import { answerJsonText, refuse, taskNotFound } from '../context';
 import type { ApiDeps } from '../deps';
-import { unavailable, withoutTaskId } from '../errors';
+import { unavailable } from '../errors';
+import { withoutTaskId } from '../unknown-routes';
 import { type Asker, createWorkflowReads, type FindTask, type Found } from './find-task';
 import { holdReads } from './held-reads';
 

@@ -118,7 +118,7 @@ describe('without a PUBLIC_URL that a generator can reach', () => {
   test('a stored video is accepted if DANGEROUSLY_ALLOW_PROVIDER_HOSTS contains the host, as with `npm start`', async () => {
     const publicUrl = 'http://127.0.0.1:8080';
     const dev = await startApi(
-      { publicUrl, providerHosts: ['127.0.0.1:8080'] },
+      { publicUrl, dangerouslyAllowProviderHosts: ['127.0.0.1:8080'] },
       undefined,
       api.database,
     );

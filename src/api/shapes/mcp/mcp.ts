@@ -33,13 +33,12 @@ async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<v
   const sent = ctx.method === 'POST' ? await readJsonBody(ctx.req, bodyBytesMax) : undefined;
   // The library takes a quarter of the time in which an API starts, so it is loaded on demand.
   const mcp = await import('@modelcontextprotocol/server');
-  const { settings } = deps;
   const own = callsOf(ctx, calls);
   const handler = mcp.createMcpHandler(
     ({ era }) => {
       const withTasks = era === 'modern';
       const extensions = withTasks ? { extensions: { [tasksExtension]: {} } } : {};
-      const { name, version } = settings.version;
+      const { name, version } = deps.version;
       const server: Server = new mcp.Server(
         { name, version },
         { capabilities: { tools: {}, ...extensions }, instructions },
@@ -52,7 +51,7 @@ async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<v
     { maxSubscriptions: 0, keepAliveMs: 0 },
   );
   const { method } = ctx;
-  const url = new URL(path, settings.publicUrl);
+  const url = new URL(path, deps.settings.publicUrl);
   const request = new Request(url, { method, headers: headersOf(ctx) });
   const response = await handler.fetch(request, sent ? { parsedBody: sent } : {});
   const body = Buffer.from(await response.arrayBuffer());

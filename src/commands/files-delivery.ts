@@ -1,11 +1,7 @@
-// The public address of the API, and a check of the setting FILES_DELIVERY.
+// A check of the setting FILES_DELIVERY.
 
 import type { Config } from '../config/config';
 import { isReachable } from '../domain/file-link';
-
-export function publicUrlOf({ publicUrl, port }: Config): string {
-  return publicUrl ?? `http://localhost:${port}`;
-}
 
 /**
  * Returns a warning for the log at the start if FILES_DELIVERY=redirect has no effect, or if

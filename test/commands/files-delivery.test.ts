@@ -1,6 +1,6 @@
 // Tests the warning about the delivery of files, which the API logs at its start.
 
-import { whyUnreachable } from '../../src/commands/public-url';
+import { whyUnreachable } from '../../src/commands/files-delivery';
 import { readConfig } from '../../src/config/config';
 
 const warning = (settings: Readonly<Record<string, string>>) =>
