@@ -436,6 +436,14 @@ describe('the money of a create', () => {
           amount: '5.009400',
         },
       ],
+      plain_video: {
+        currency: 'CNY',
+        duration: 5,
+        ratio: '16:9',
+        resolution: '720p',
+        price: '5.009400',
+        price_per_second: '1.001880',
+      },
     });
     expect(api.temporal.submitted.filter((task) => task.accountId === accountId)).toEqual([]);
     const refused = await quote({ ...body, duration: 99 });
