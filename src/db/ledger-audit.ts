@@ -42,12 +42,15 @@ export function audit(db: Knex): Promise<Audit> {
  */
 export async function auditNewMovements(db: Knex): Promise<readonly Difference[]> {
   const { rows } = await db.raw<{ rows: { since: Date | null; until: Date }[] }>(
-    `select agreed_until as since, now() - ${margin} as until from reconcile_state`,
+    `select (select agreed_until from loops where kind = 'audit') as since,
+            now() - ${margin} as until`,
   );
   const [{ since, until } = { since: null, until: null }] = rows;
   const { differences } = await auditSince(db, since);
   await db.raw(
-    'update reconcile_state set audited_at = now(), agreed_until = coalesce(?, agreed_until)',
+    `insert into loops (kind, ran_at, agreed_until) values ('audit', now(), ?)
+     on conflict (kind, channel) do update
+        set ran_at = now(), agreed_until = coalesce(excluded.agreed_until, loops.agreed_until)`,
     [differences.length === 0 ? until : null],
   );
   return differences;

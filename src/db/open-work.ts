@@ -57,7 +57,8 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
     ), watched as (
       select channel,
              extract(epoch from now() - greatest(min(opened_at),
-               (select round_at from watchers where watchers.channel = open_jobs.channel)))
+               (select ran_at from loops
+                 where kind = 'watcher' and loops.channel = open_jobs.channel)))
                as silent
         from open_jobs
        where opened_at is not null
@@ -80,7 +81,7 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
                       where state = 'awaited' and role <> 'upload' and expires_at > now()), 0)::float8
              as "resultAwaitedSeconds",
            (select coalesce(sum(held), 0) from balances)::float8 as "heldMicros",
-           (select extract(epoch from now() - audited_at)::float8 from reconcile_state)
+           (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'audit')
              as "auditAgeSeconds"`);
   const [open] = rows;
   if (!open) throw new Error('A select without a table answers one row.');

@@ -1,6 +1,6 @@
 // Reads for the reconciler: a slice of the open tasks in each run, overdue tasks, and jobs of ended
-// tasks. Pending tasks are in pending-tasks.ts. The single row of `reconcile_state` stores the
-// position of the slice. It also stores the time at which an operator's confirmation of lost tasks
+// tasks. Pending tasks are in pending-tasks.ts. The row of the reconciler in `loops`
+// stores the position of the slice, and the time at which an operator's confirmation of lost tasks
 // expires.
 
 import type { Knex } from 'knex';
@@ -30,7 +30,9 @@ export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRo
   const after = await listFromCursor(db, '>', size);
   const rest = size - after.length;
   const slice = rest > 0 ? [...after, ...(await listFromCursor(db, '<=', rest))] : after;
-  await db.raw('update reconcile_state set cursor = ?', [slice.at(-1)?.id ?? '']);
+  await db.raw(`update loops set ran_at = now(), continues_after = ? where kind = 'reconciler'`, [
+    slice.at(-1)?.id ?? '',
+  ]);
   return slice;
 }
 
@@ -38,7 +40,7 @@ async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promis
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
       where finished_at is null and start_at is null and created_at < now() - interval '30 seconds'
-        and id ${side} (select cursor from reconcile_state)
+        and id ${side} (select continues_after from loops where kind = 'reconciler')
       order by id limit ?`,
     [limit],
   );
@@ -52,7 +54,8 @@ async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promis
  */
 export async function confirmLoss(db: Knex, hours: number): Promise<Date> {
   const { rows } = await db.raw<{ rows: { until: Date }[] }>(
-    `update reconcile_state set loss_confirmed_until = now() + make_interval(hours => ?)
+    `update loops set loss_confirmed_until = now() + make_interval(hours => ?)
+      where kind = 'reconciler'
      returning loss_confirmed_until as until`,
     [hours],
   );
@@ -63,7 +66,7 @@ export async function confirmLoss(db: Knex, hours: number): Promise<Date> {
 
 export async function isLossConfirmed(db: Knex): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    'select 1 from reconcile_state where loss_confirmed_until > now()',
+    `select 1 from loops where kind = 'reconciler' and loss_confirmed_until > now()`,
   );
   return rows.length > 0;
 }

@@ -221,34 +221,29 @@ create index jobs_to_watch on jobs (channel) where state in ('open', 'reported')
 create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
 create unique index jobs_upstream on jobs (channel, upstream_id);
 
--- The watcher loop of a channel. Each channel has one loop.
-create table watchers (
-  channel   text primary key,
-  -- The time of its last round.
-  round_at  timestamptz not null default 'epoch',
-  -- The account that was last given a turn. The next account in the order of the ids is next.
-  last_turn text,
+-- What the loops of the workers keep between their rounds and runs: the reconciler, the audit, and
+-- one watcher for each channel.
+create table loops (
+  kind                 text not null check (kind in ('reconciler', 'audit', 'watcher')),
+  channel              text not null default '',
+  -- The time of the last round or run.
+  ran_at               timestamptz not null default 'epoch',
+  -- Where the loop continues. For the reconciler, the last task that it checked: it checks a slice of
+  -- the open tasks in each run. For a watcher, the account that was last given a turn.
+  continues_after      text not null default '',
   -- For operators only: the kind of the channel's last fault, its time, and the end of the longest
   -- rest that a process has given the channel. The rests themselves are in the processes.
-  fault       text,
-  fault_at    timestamptz,
-  rests_until timestamptz
-);
-
--- The state of the reconciler and of the audit, in a single row.
-create table reconcile_state (
-  only_row             boolean primary key default true check (only_row),
-  -- The last task that the reconciler checked. It checks a slice of the open tasks in each run.
-  cursor               text not null default '',
-  -- Many tasks that are unknown to Temporal are closed only if an operator has confirmed the loss.
-  -- The confirmation is valid until this time.
+  fault                text,
+  fault_at             timestamptz,
+  rests_until          timestamptz,
+  -- For the reconciler. Many tasks that are unknown to Temporal are closed only if an operator has
+  -- confirmed the loss. The confirmation is valid until this time.
   loss_confirmed_until timestamptz,
-  -- The end of the last scheduled audit. The audit found no difference in the movements before
-  -- \`agreed_until\`.
-  audited_at           timestamptz,
-  agreed_until         timestamptz
+  -- For the audit: it found no difference in the movements before this time.
+  agreed_until         timestamptz,
+  primary key (kind, channel)
 );
-insert into reconcile_state default values;
+insert into loops (kind) values ('reconciler');
 `;
 
 /** Money: the balance of each customer, and every movement. */

@@ -10,9 +10,9 @@ import type { Knex } from 'knex';
  */
 export async function recordRound(db: Knex, channel: string): Promise<void> {
   await db.raw(
-    `insert into watchers (channel, round_at) values (?, now())
-     on conflict (channel) do update set round_at = now()
-      where watchers.round_at < now() - interval '5 seconds'`,
+    `insert into loops (kind, channel, ran_at) values ('watcher', ?, now())
+     on conflict (kind, channel) do update set ran_at = now()
+      where loops.ran_at < now() - interval '5 seconds'`,
     [channel],
   );
 }
@@ -22,9 +22,9 @@ export async function listUnwatched(db: Knex, quietSeconds: number): Promise<rea
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
     `select distinct jobs.channel from jobs
       where state in ('open', 'reported') and opened_at < now() - make_interval(secs => ?)
-        and not exists (select 1 from watchers
-                         where watchers.channel = jobs.channel
-                           and round_at > now() - make_interval(secs => ?))`,
+        and not exists (select 1 from loops
+                         where kind = 'watcher' and loops.channel = jobs.channel
+                           and ran_at > now() - make_interval(secs => ?))`,
     [quietSeconds, quietSeconds],
   );
   return rows.map((row) => row.channel);
@@ -48,11 +48,11 @@ export async function recordFault(
   restMs: number,
 ): Promise<void> {
   await db.raw(
-    `insert into watchers (channel, fault, fault_at, rests_until)
-     values (:channel, :kind, now(), now() + make_interval(secs => :seconds))
-     on conflict (channel) do update
+    `insert into loops (kind, channel, fault, fault_at, rests_until)
+     values ('watcher', :channel, :kind, now(), now() + make_interval(secs => :seconds))
+     on conflict (kind, channel) do update
         set fault = excluded.fault, fault_at = now(),
-            rests_until = greatest(watchers.rests_until, excluded.rests_until)`,
+            rests_until = greatest(loops.rests_until, excluded.rests_until)`,
     { channel, kind, seconds: restMs / 1_000 },
   );
 }
@@ -90,11 +90,12 @@ export async function listChannelStates(db: Knex): Promise<readonly ChannelState
      )
      select channel, coalesce(waiting, 0)::int as waiting, coalesce(sending, 0)::int as sending,
             coalesce(open, 0)::int as open, coalesce(reported, 0)::int as reported,
-            nullif(round_at, 'epoch') as "roundAt",
-            extract(epoch from now() - nullif(round_at, 'epoch'))::float8 as "roundAgoSeconds",
+            nullif(ran_at, 'epoch') as "roundAt",
+            extract(epoch from now() - nullif(ran_at, 'epoch'))::float8 as "roundAgoSeconds",
             fault, fault_at as "faultAt",
             case when rests_until > now() then rests_until end as "restsUntil"
-       from summed full join watchers using (channel)
+       from summed
+       full join (select * from loops where kind = 'watcher') watchers using (channel)
       where channel is not null
       order by channel`,
   );

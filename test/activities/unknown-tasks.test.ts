@@ -17,7 +17,7 @@ import { until } from '../support/until';
 import { beginMany, loseMany, type Orphan } from './orphans';
 
 const transactions = useRealTransactions();
-beforeEach(() => transactions().db.raw('update reconcile_state set loss_confirmed_until = null'));
+beforeEach(() => transactions().db.raw('update loops set loss_confirmed_until = null'));
 
 type Finding = Parameters<ActivityEvents['finding']>;
 
@@ -89,7 +89,7 @@ test('many lost tasks are closed only while an operator’s confirmation of the 
     await confirmLoss(db, 2);
     expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(first));
 
-    await db.raw(`update reconcile_state set loss_confirmed_until = now() - interval '1 second'`);
+    await db.raw(`update loops set loss_confirmed_until = now() - interval '1 second'`);
     const later = await loseMany(transactions(), 6);
     const after = recording();
     expect((await runReconciler(after, world)).closed).toEqual([]);

@@ -16,7 +16,7 @@ afterAll(async () => {
   await upstream?.close();
   await database?.drop();
 });
-afterEach(() => database.db.raw('delete from watchers; delete from jobs'));
+afterEach(() => database.db.raw(`delete from loops where kind = 'watcher'; delete from jobs`));
 
 async function anOpenJob(openedMinutesAgo: number): Promise<void> {
   const input = await upstream.input({ queue_s: 600 });
@@ -52,6 +52,6 @@ test('a channel whose watcher has finished no round for a minute is reported', a
   expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
   await recordRound(database.db, 'studio');
   expect((await check()).findings).toEqual([]);
-  await database.db.raw(`update watchers set round_at = now() - interval '2 minutes'`);
+  await database.db.raw(`update loops set ran_at = now() - interval '2 minutes'`);
   expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
 });

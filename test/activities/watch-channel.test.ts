@@ -67,7 +67,7 @@ async function watchDuring(
   await watchWhile(deps as unknown as WorkerDeps, done);
 }
 
-const rounds = () => database.db('watchers').where({ channel: 'studio' });
+const rounds = () => database.db('loops').where({ channel: 'studio' });
 const running: ReadMany = async (ids) =>
   new Map(ids.map((id) => [id, { status: 'queued', word: 'queued' }]));
 

@@ -32,7 +32,7 @@ const statusOf = async (path: string) => (await fetch(`${world.apis[0]}${path}`)
 /** Milliseconds since the last round of a watcher, for the channel with the oldest round. */
 async function silenceMs(): Promise<number> {
   const { rows } = await world.db.raw<{ rows: { silent: number }[] }>(
-    `select max(extract(epoch from now() - round_at) * 1000)::float8 as silent from watchers`,
+    `select max(extract(epoch from now() - ran_at) * 1000)::float8 as silent from loops where kind = 'watcher'`,
   );
   return rows[0]?.silent ?? Number.POSITIVE_INFINITY;
 }

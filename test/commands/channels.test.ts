@@ -102,7 +102,7 @@ describe('the list', () => {
     expect(await shown('studio')).toMatchObject({
       ...{ health: 'rests', restsUntil, lastFault: 'cannot be reached' },
     });
-    await database.db.raw(`update watchers set rests_until = now()`);
+    await database.db.raw(`update loops set rests_until = now()`);
     expect((await shown('studio')).health).toBe('well');
   });
 });

@@ -22,7 +22,7 @@ const foundByAll = async () =>
 async function movementsThatAgreed(): Promise<number> {
   const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
     `select count(*) as n from transfers
-      where created_at < (select agreed_until from reconcile_state)`,
+      where created_at < (select agreed_until from loops where kind = 'audit')`,
   );
   return rows[0]?.n ?? 0;
 }
@@ -49,7 +49,7 @@ test('an audit that finds no difference is done with all movements but the lates
   expect(await found()).toEqual([]);
   expect(await movementsThatAgreed()).toBe(5);
   const { rows } = await database.db.raw<{ rows: { recent: boolean }[] }>(
-    `select audited_at > now() - interval '1 minute' as recent from reconcile_state`,
+    `select ran_at > now() - interval '1 minute' as recent from loops where kind = 'audit'`,
   );
   expect(rows).toEqual([{ recent: true }]);
 });
@@ -163,9 +163,9 @@ describe('an audit that fails before it has stored its result', () => {
     await database.db.raw(`
       create function die() returns trigger language plpgsql as $$
       begin raise exception 'cut'; end $$;
-      create trigger die before update on reconcile_state for each row execute function die()`);
+      create trigger die before insert or update on loops for each row execute function die()`);
     await expect(found()).rejects.toThrow('cut');
-    await database.db.raw('drop trigger die on reconcile_state');
+    await database.db.raw('drop trigger die on loops');
   }
 });
 

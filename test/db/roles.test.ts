@@ -111,7 +111,7 @@ test.each([
   `insert into transfers (id) values ('t')`,
   'insert into jobs (task_id) values (1)',
   'update callbacks set url = null',
-  'update reconcile_state set audited_at = now()',
+  'update loops set ran_at = now()',
 ])('an attacker with the role of the API may not run the statement: %s', async (statement) => {
   await expect(as('api').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });

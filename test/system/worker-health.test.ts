@@ -123,7 +123,9 @@ test('a worker is not ready while a channel has an open job and no watcher', asy
     insert into jobs (task_id, kind, account_id, channel, upstream_model, state, opened_at)
     values ('t', 'generation', 'a', 'gone', 'm', 'open', now() - interval '5 minutes')`);
   await becomes({ watchers: false });
-  await database.db.raw(`insert into watchers (channel, round_at) values ('gone', now())`);
+  await database.db.raw(
+    `insert into loops (kind, channel, ran_at) values ('watcher', 'gone', now())`,
+  );
   await isReady();
 });
 

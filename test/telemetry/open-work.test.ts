@@ -134,6 +134,7 @@ async function fill({ db }: TestDatabase): Promise<void> {
            ('t2', 'generation', 'a', '{two}', null, 'waiting', null, 'queued'),
            ('t3', 'generation', 'a', null, 'one', 'open', now() - interval '300 s', 'running'),
            ('t4', 'generation', 'a', null, 'one', 'closed', now() - interval '900 s', 'succeeded');
-    insert into watchers (channel, round_at)
-    values ('one', now() - interval '20 s'), ('two', now() - interval '1 h')`);
+    insert into loops (kind, channel, ran_at)
+    values ('watcher', 'one', now() - interval '20 s'),
+           ('watcher', 'two', now() - interval '1 h')`);
 }

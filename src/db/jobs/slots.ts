@@ -146,14 +146,14 @@ export async function giveTurns(
     const { rows } = await trx.raw<{ rows: JobName[] }>(
       `with ${lineOf(`${turnsMax}`)}, next as (
          select line.*, row_number() over (order by nth, account_id <= last_turn, account_id) as place
-           from line, (select coalesce(max(last_turn), '') as last_turn from watchers
-                        where channel = :channel) before
+           from line, (select coalesce(max(continues_after), '') as last_turn from loops
+                        where kind = 'watcher' and channel = :channel) before
           order by place
           limit greatest(0, least(${turnsMax}, cast(:slots as int) - (${usedSlots})))
        ), remembered as (
-         insert into watchers (channel, last_turn)
-         select :channel, account_id from next order by place desc limit 1
-         on conflict (channel) do update set last_turn = excluded.last_turn
+         insert into loops (kind, channel, continues_after)
+         select 'watcher', :channel, account_id from next order by place desc limit 1
+         on conflict (kind, channel) do update set continues_after = excluded.continues_after
        )
        update jobs
           set channel = :channel, turn_at = now(),
