@@ -52,34 +52,34 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
-    if (await admit(task)) await work(task, working);
     // A task that was not admitted has ended, perhaps before its workflow began.
-    await Promise.all([announce(task), abandonJobs(task)]);
+    const final = (await admit(task)) ?? (await work(task, working));
+    await Promise.all([announce(task), abandonJobs(task, final)]);
     await condition(allHandlersFinished);
-    return task.object();
+    return final;
   });
 }
 
 /**
- * Opens the pending task and holds its money, in one transaction. Returns false if the task was
- * refused or had already ended.
+ * Opens the pending task and holds its money, in one transaction. Returns the final object if the
+ * task was refused or had already ended; otherwise null.
  */
-async function admit(task: TaskState): Promise<boolean> {
+async function admit(task: TaskState): Promise<TaskObject | null> {
   const opened = await openTask(task.input);
   const known = opened.outcome === 'opened' ? null : opened.object;
   if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
   task.admitted(known, opened.outcome === 'refused' ? opened.refusal : undefined);
-  return known === null;
+  return known;
 }
 
 /** Makes the video, and ends the task. */
-async function work(task: TaskState, working: CancellationScope): Promise<void> {
+async function work(task: TaskState, working: CancellationScope): Promise<TaskObject> {
   const ending = await untilDeadline(task, working, async () => {
     const video = await untilJobEnds(task, 'generation');
     const isEnhanced = task.plan.enhancement && !isFailure(video);
     return isEnhanced ? untilJobEnds(task, 'super_resolution') : video;
   });
-  await finish(task, ending);
+  return finish(task, ending);
 }
 
 /**
@@ -127,10 +127,12 @@ async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> 
     const startToCloseTimeout = task.remainingMs() + 60_000;
     const { runJob } = proxyActivities<Activities>({ ...jobPolicy, startToCloseTimeout });
     const job = await runJob(task.jobInput(kind));
-    if (job.outcome === 'rejected') return job.report;
-    if (job.outcome === 'ended') return ended(task, job.report);
-    task.waiting();
-    await condition(() => task.jobs.takeTurn(kind));
+    if (job.outcome === 'waiting') {
+      task.waiting();
+      await condition(() => task.jobs.takeTurn(kind));
+      continue;
+    }
+    return job.outcome === 'ended' ? ended(task, job.report) : job.report;
   }
 }
 
@@ -171,9 +173,10 @@ async function store(task: TaskState): Promise<Ending> {
 
 /**
  * Stores the results. Then stores the final object and settles the money, in one transaction. If
- * the row already has a final object, nothing changes and that object is kept.
+ * the row already has a final object, nothing changes and that object is
+ * returned.
  */
-async function finish(task: TaskState, ending: Ending): Promise<void> {
+async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
   const { id: taskId, plan, identity, createdAtMs } = task;
   const heldMicros = plan.hold.amountMicros;
   const stored = ending.succeeded ? await store(task) : ending;
@@ -181,6 +184,7 @@ async function finish(task: TaskState, ending: Ending): Promise<void> {
   const closed = await closeTask({ taskId, ...final, heldMicros, createdAtMs });
   task.hasCallback = closed.hasCallback;
   task.closed(closed.object);
+  return closed.object;
 }
 
 /**
@@ -207,8 +211,8 @@ async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
  * has the refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
  * (activities/reconcile/left-jobs.ts).
  */
-async function abandonJobs(task: TaskState): Promise<void> {
-  if (task.object().status === 'succeeded') return;
+async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
+  if (final.status === 'succeeded') return;
   const kind = task.jobs.unfinished();
   if (!kind) return;
   await cancelJob(task.jobInput(kind)).catch(() => undefined);

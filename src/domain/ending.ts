@@ -56,13 +56,14 @@ export function finalObject(
   finishedAt: number,
 ): { object: TaskObject; charge: readonly BillingLine[] } {
   const { plan } = work;
-  if (!ending.succeeded) {
-    const { error } = ending;
-    const returned = billing(plan, { lines: [], final: true });
-    const object = taskObject(task, { status: 'failed', finishedAt, error, billing: returned });
-    return { object, charge: [] };
+  if (ending.succeeded) {
+    const video = finishedVideo(work);
+    return succeeded(task, plan, video, finishedAt);
   }
-  return succeeded(task, plan, finishedVideo(work), finishedAt);
+  const { error } = ending;
+  const returned = billing(plan, { lines: [], final: true });
+  const object = taskObject(task, { status: 'failed', finishedAt, error, billing: returned });
+  return { object, charge: [] };
 }
 
 export interface FinishedVideo {
