@@ -177,7 +177,7 @@ describe('the content', () => {
     const link = 'http://localhost/files/link.mp4';
     const row = await api.db('tasks').where({ id }).first('object');
     const object = { ...row.object, status: 'succeeded', data: [{ url: link }] };
-    await api.db('tasks').where({ id }).update({ status: 'succeeded', object });
+    await api.db('tasks').where({ id }).update({ object });
     const reply = await fetch(`${api.url}${videos}/${id}/content`, {
       headers: { authorization: `Bearer ${api.apiKey}` },
       redirect: 'manual',
