@@ -108,7 +108,7 @@ class _WebhookRequestNeeded(TypedDict):
     url: str
 
 class WebhookRequest(_WebhookRequestNeeded, total=False):
-    events: List[Literal["succeeded", "failed"]]
+    events: Optional[List[Literal["succeeded", "failed"]]]
 
 class CreatedTask(TypedDict):
     id: str

@@ -177,8 +177,7 @@ export interface BillingItem {
 export interface WebhookRequest {
   /** Public HTTPS address that is called when the task is final. */
   url: string;
-  /** The final states of tasks that are sent. Default: both. */
-  events?: Array<"succeeded" | "failed">;
+  events?: Array<"succeeded" | "failed"> | null;
 }
 
 /** Exactly these five fields. */
