@@ -12,6 +12,7 @@ import { anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { catalogueText } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { aMinimaxChannel } from '../support/minimax-catalogue';
 import { until } from '../support/until';
 import { aVideosChannel } from '../support/videos-catalogue';
 
@@ -29,6 +30,7 @@ beforeAll(async () => {
   const file = parse(catalogueText, { merge: true }) as { channels: Record<string, object> };
   Object.assign(file.channels.studio!, { moreKeys: [{ apiKeyEnv: 'KEY_B', jobsInFlightMax: 3 }] });
   file.channels.gpu = aVideosChannel(`${studio.url}/v1`);
+  file.channels.minimax = aMinimaxChannel(studio.url);
   file.channels.away = aVideosChannel('http://127.0.0.1:9/v1');
   await writeFile(join(folder, 'catalogue.yaml'), JSON.stringify(file));
 });
@@ -110,10 +112,13 @@ describe('the list', () => {
 describe('the probe', () => {
   const probed = (name: string, over = {}) => admin(`channels probe ${name} --json`, over);
 
-  test.each(['studio', 'studio-enhancer', 'gpu'])('of %s finds that it works', async (name) => {
-    const { exitCode, json } = await probed(name);
-    expect([exitCode, json.isWell]).toEqual([0, true]);
-  });
+  test.each(['studio', 'studio-enhancer', 'gpu', 'minimax'])(
+    'of %s finds that it works',
+    async (name) => {
+      const { exitCode, json } = await probed(name);
+      expect([exitCode, json.isWell]).toEqual([0, true]);
+    },
+  );
 
   test('needs no database', async () => {
     const { exitCode } = await probed('studio', { DATABASE_URL: 'postgres://127.0.0.1:9/none' });
