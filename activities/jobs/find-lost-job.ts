@@ -3,6 +3,7 @@
 
 import type { SentJob } from '../../src/db/jobs/queries';
 import { hasLostTwin, listOwners } from '../../src/db/jobs/queries';
+import { findRequest } from '../../src/db/tasks';
 import { assert } from '../../src/domain/assert';
 import type { JobInput } from '../../src/domain/job';
 import { findInListing, type LostJob } from '../../src/domain/lost-job';
@@ -26,10 +27,12 @@ export async function findLostJob(
 ): Promise<LostJob | null> {
   assert(lost.sentAt, 'a job that is being sent has left at some time');
   const sentAtMs = lost.sentAt.getTime();
+  const { prompt } = await findRequest(db, input.taskId);
   const listing = await provider.list(input, {
     sinceMs: sentAtMs - clockSlackMs,
     nowMs: sentAtMs + lost.sentAgoMs,
     upstreamModel: lost.upstreamModel,
+    prompt,
   });
   if (!listing) return null;
   // The tasks that own the listed jobs are read after the list. So a job has an owner even if its
@@ -40,9 +43,8 @@ export async function findLostJob(
     seed: input.plan.seed,
   });
   if (job.found !== 'one' || job.by === 'name') return job;
-  const twinsHave = job.by === 'seed' ? 'the same seed' : 'the same model';
-  if (await hasLostTwin(db, input, lost, twinsHave)) {
-    return { found: 'unclear', why: `another lost task has ${twinsHave}` };
+  if (await hasLostTwin(db, input, lost, prompt, job.by)) {
+    return { found: 'unclear', why: `another lost task cannot be told apart, by ${job.by}` };
   }
   return job;
 }

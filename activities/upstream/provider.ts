@@ -72,6 +72,7 @@ export interface Provider {
 export interface ListWindow {
   /** The name of the model in the create; absent if it is not known. */
   readonly upstreamModel?: string;
+  readonly prompt?: string;
   readonly sinceMs: number;
   readonly nowMs: number;
 }

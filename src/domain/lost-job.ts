@@ -27,6 +27,11 @@ export interface JobListing {
   readonly sinceMs: number;
   /** True if nobody else makes jobs in this account, so that a job without an owner is a lost one. */
   readonly isOurAccount?: boolean;
+  /**
+   * True if the list shows prompts instead of seeds. A job with our prompt is then listed with our
+   * seed.
+   */
+  readonly byPrompt?: boolean;
 }
 
 /** The task that a listed job is known to belong to. */
@@ -49,7 +54,7 @@ export type LostJob =
   | { readonly found: 'unclear'; readonly why: string };
 
 /** What shows that a listed job is ours. */
-type Evidence = 'name' | 'seed' | 'elimination';
+type Evidence = 'name' | 'seed' | 'prompt' | 'elimination';
 
 type Found =
   | Exclude<LostJob, { found: 'one' }>
@@ -93,7 +98,7 @@ function findBySeed(
 ): Found {
   const ours = strangers.filter((job) => job.seed === lost.seed);
   if (ours.some((job) => isOld(job, listing))) return unclear('an older job carries its seed');
-  if (ours.length > 0) return theOnly(ours, 'seed');
+  if (ours.length > 0) return theOnly(ours, listing.byPrompt ? 'prompt' : 'seed');
   if (!listing.isComplete) return unclear('the list could not be read as a whole');
   const candidates = strangers.filter((job) => !isOld(job, listing));
   if (candidates.some(({ seed }) => seed === null)) return unclear('a job does not show its seed');

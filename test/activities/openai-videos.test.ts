@@ -1,6 +1,8 @@
 // Each fault of a create at a provider that speaks OpenAI videos. No task may have two jobs, and a
 // task whose job cannot be found must end with a fault of the service, so that it is refunded.
 
+import { randomUUID } from 'node:crypto';
+import { aRequest } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
 
@@ -12,7 +14,12 @@ beforeAll(async () => {
     const baseUrl = base.baseUrl.replace('/api/v3', '/v1');
     const videos = { ...base, baseUrl, protocol: 'openai-videos', profile: 'gateway' };
     const keyless = { ...videos, honoursIdempotencyKey: false, hasList: false };
-    return [keyless, { ...keyless, id: 'second' }, { ...videos, id: 'keyed', hasList: false }];
+    return [
+      keyless,
+      { ...keyless, id: 'second' },
+      { ...videos, id: 'keyed', hasList: false },
+      { ...keyless, id: 'listed', hasList: true },
+    ];
   });
 });
 afterAll(async () => {
@@ -85,5 +92,59 @@ test.each([
     outcome: 'rejected',
     report: { failure: { code: fault.code } },
     jobs: 0,
+  });
+});
+
+describe('a provider without keys whose list shows the prompts', () => {
+  const newPrompt = () => `prompt ${randomUUID()}`;
+  const lost = { lose_reply: true, times: 1 };
+
+  async function begun(create: object, prompt: string) {
+    const studio = { render: 'none', run_s: 60, create };
+    const request = aRequest({ prompt, metadata: { passThrough: { studio } } });
+    const first = await upstream.input({}, { request });
+    const plan = { ...first.plan, channels: [choice('listed')] };
+    const input = { ...first, plan };
+    await upstream.attempt(input).catch(() => undefined);
+    return input;
+  }
+
+  /** Looks the job up once more, when the create was sent this long ago. */
+  async function resolved(input: Awaited<ReturnType<typeof begun>>, agoSeconds = 30) {
+    await database.db.raw(
+      `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
+      [agoSeconds, input.taskId],
+    );
+    const outcome = await upstream
+      .attempt(input, {}, 2)
+      .catch(({ type }: { type: string }) => ({ outcome: type }));
+    return { ...outcome, jobs: await upstream.accepted(input.taskId) };
+  }
+
+  test('has exactly one job after a lost answer, which is found by its prompt', async () => {
+    const input = await begun(lost, newPrompt());
+    expect(await resolved(input)).toMatchObject({ outcome: 'open', channel: 'listed', jobs: 1 });
+  });
+
+  test('gets no second create if its list does not show the job', async () => {
+    const input = await begun({ status: 500, times: 1 }, newPrompt());
+    expect(await resolved(input)).toMatchObject({ outcome: 'SubmissionUnknown', jobs: 0 });
+    expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
+  });
+
+  test('lends no job of a known task to a lost task with the same prompt', async () => {
+    const prompt = newPrompt();
+    await begun({}, prompt);
+    const input = await begun({ status: 500, times: 1 }, prompt);
+    expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
+  });
+
+  test('leaves it open which of two lost tasks with the same prompt has a job', async () => {
+    const prompt = newPrompt();
+    const first = await begun(lost, prompt);
+    const second = await begun({ status: 500, times: 1 }, prompt);
+    for (const input of [first, second]) {
+      expect(await resolved(input)).toMatchObject({ outcome: 'SubmissionUnknown' });
+    }
   });
 });

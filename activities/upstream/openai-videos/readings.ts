@@ -42,7 +42,7 @@ function resultOf(item: unknown, contentUrl: string) {
 }
 
 /** The protocol sends the length as a text; some servers send a number. */
-function secondsOf(value: unknown): number | null {
+export function secondsOf(value: unknown): number | null {
   const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,3})?$/.test(value);
   const seconds = isText ? Number(value) : value;
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : null;

@@ -77,30 +77,33 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if another task has the same seed, or the same model, and its create may be lost too. A job
- * with this seed or of this model could then belong to either task. Creates that were sent more
- * than ten minutes before the create of this task do not count. All channels are searched, because
- * two channels may use the same account of a provider.
+ * True if the create of another task may be lost too, and the task has the same seed, prompt or
+ * model, whichever the job was found by. The job could then belong to either task. Creates that were
+ * sent more than ten minutes before the create of this task do not count. All channels are searched,
+ * because two channels may use the same account of a provider.
  */
 export async function hasLostTwin(
   db: Knex,
   { taskId, plan }: JobInput,
   { sentAgoMs, upstreamModel }: SentJob,
-  has: 'the same seed' | 'the same model',
+  prompt: string,
+  foundBy: keyof typeof twinCondition,
 ): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with recursive ${everyChannel}
      select 1 from channels join jobs using (channel) join tasks on tasks.id = jobs.task_id
-      where jobs.task_id <> ? and jobs.upstream_id is null
+      where jobs.task_id <> :taskId and jobs.upstream_id is null
         and jobs.state in ('sending', 'closed') and jobs.kind = 'generation'
-        and jobs.sent_at > clock_timestamp() - make_interval(secs => ?)
-        and ${has === 'the same seed' ? "tasks.plan->>'seed'" : 'jobs.upstream_model'} = ?
+        and jobs.sent_at > clock_timestamp() - make_interval(secs => :seconds)
+        and ${twinCondition[foundBy]}
       limit 1`,
-    [
+    {
       taskId,
-      (sentAgoMs + 600_000) / 1000,
-      has === 'the same seed' ? String(plan.seed) : upstreamModel,
-    ],
+      seconds: (sentAgoMs + 600_000) / 1000,
+      seed: String(plan.seed),
+      prompt,
+      model: upstreamModel,
+    },
   );
   return rows.length > 0;
 }
@@ -131,6 +134,13 @@ export async function listOwners(
 
 // Every channel that has a job, including channels that are no longer in the catalogue. The
 // recursion needs one index look-up per channel; a `distinct` would read all jobs.
+// What another task has in common with the task whose job was found, by what the job was found by.
+const twinCondition = {
+  seed: "tasks.plan->>'seed' = :seed",
+  prompt: "tasks.request->>'prompt' = :prompt",
+  elimination: 'jobs.upstream_model = :model',
+};
+
 const everyChannel = `
   channels as (
     (select channel from jobs where channel is not null order by channel limit 1)
