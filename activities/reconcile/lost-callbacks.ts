@@ -1,7 +1,7 @@
 // Starts lost deliveries of callbacks again. A delivery is lost if its workflow was terminated, if
 // Temporal lost its data, or if the worker that closed the task died before it started the
-// delivery. The row of the task records that a callback must be delivered, so the reconciler finds
-// the lost delivery. A delivery that is started again continues with its next attempt.
+// delivery. The row of the callback was stored when the task ended, so the reconciler finds the
+// lost delivery. A delivery that is started again continues with its next attempt.
 
 import { takeOverdueDeliveries } from '../../src/db/callbacks';
 import type { WorkerDeps } from '../deps';

@@ -158,7 +158,9 @@ const jobs = `
 --   sending   stored before the create request is sent, so that a crash in between is noticed
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
 --   reported  the job has ended; the activity \`activity_id\` must still be notified
---   closed    the task has acknowledged the end, or the task itself has ended
+--   closed    the activity is known to have ended, or the task itself has ended
+-- A job goes back: from \`sending\` to planned if its create was refused, from \`waiting\` to planned if all
+-- of its channels have left the catalogue, and from planned to \`waiting\` if that could not be told.
 create table jobs (
   task_id        text not null references tasks (id),
   -- generation or super_resolution.

@@ -17,7 +17,7 @@ export async function recordRound(db: Knex, channel: string): Promise<void> {
   );
 }
 
-/** Channels that have open jobs, but no loop that finished a round in the last `quietSeconds`. */
+/** Channels that have open or reported jobs, but no loop that finished a round in the last `quietSeconds`. */
 export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { channel: string }[] }>(
     `select distinct jobs.channel from jobs

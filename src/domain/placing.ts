@@ -1,4 +1,4 @@
-// Decides the next step of an attempt to place a job. activities/jobs/run-job.ts carries the steps
+// Decides the next step of an attempt to place a job. activities/jobs/place-job.ts carries the steps
 // out. A job is created at most once: while it is not known whether a create has arrived, the job
 // is offered to no channel. The create is then repeated with its idempotency key, or its job is
 // looked up (docs/decisions.md, 5 to 7).

@@ -132,8 +132,6 @@ export async function listOwners(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-// Every channel that has a job, including channels that are no longer in the catalogue. The
-// recursion needs one index look-up per channel; a `distinct` would read all jobs.
 // What another task has in common with the task whose job was found, by what the job was found by.
 const twinCondition = {
   seed: "tasks.plan->>'seed' = :seed",
@@ -141,6 +139,8 @@ const twinCondition = {
   elimination: 'jobs.upstream_model = :model',
 };
 
+// Every channel that has a job, including channels that are no longer in the catalogue. The
+// recursion needs one index look-up per channel; a `distinct` would read all jobs.
 const everyChannel = `
   channels as (
     (select channel from jobs where channel is not null order by channel limit 1)

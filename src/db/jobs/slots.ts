@@ -170,8 +170,8 @@ export async function giveTurns(
 /**
  * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
  * such a job a turn. So the activity of the job retries until one of these channels is in the
- * catalogue again. If the task was not signalled, the next check of the job signals the task
- * (activities/jobs/recover-stalled-placements.ts).
+ * catalogue again. If the process dies before it signals the task, the next check of the job does
+ * (activities/jobs/recover-stalled-placements.ts). If the signal fails, takeBackTurns undoes this.
  */
 export async function releaseStranded(
   db: Knex,
@@ -190,8 +190,8 @@ export async function releaseStranded(
 }
 
 /**
- * Takes back the turns of jobs whose tasks could not be notified. The jobs keep their positions in
- * the queue.
+ * Takes back the turns of jobs whose tasks could not be notified, and of stranded jobs that became
+ * `planned`. The jobs keep their positions in the queue.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;

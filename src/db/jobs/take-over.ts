@@ -1,5 +1,5 @@
-// A new attempt of the activity `runJob` takes over a job that an earlier attempt has sent. From
-// then on, a rejection that the earlier attempt receives is ignored (forgetSending and
+// A new attempt of the activity `runJob` takes over the job of an earlier attempt, whatever its
+// state. From then on, a rejection that the earlier attempt receives is ignored (forgetSending and
 // storeRejected in steps.ts).
 
 import type { Knex } from 'knex';
