@@ -61,7 +61,6 @@ test('the error of a traced activity is passed on unchanged', async () => {
 
 test.each([
   ['that has a task id and a trace id', { taskId: 'task_a', traceId }],
-  ['of openTask', { input: { taskId: 'task_a', traceId } }],
   ['of closeTask', { taskId: 'task_a', object: { trace_id: traceId } }],
   ['without a trace id', { taskId: 'task_a' }],
   ['with an invalid trace id', { taskId: 'task_a', traceId: 'something' }],
