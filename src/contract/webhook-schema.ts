@@ -12,9 +12,11 @@ export const webhookFields = {
   events: {
     schema: z
       .array(z.enum(webhookEvents))
-      .min(1)
       .max(webhookEvents.length)
-      .meta({ description: 'The final states of tasks that are sent. Default: both.' }),
+      .meta({
+        description:
+          'The final states of tasks that are sent. Default, also for an empty list: both.',
+      }),
     wanted: 'must be a list of "succeeded", "failed" or both',
   },
 } satisfies Record<string, Field>;
