@@ -10,13 +10,10 @@ export type WebhookEvent = (typeof webhookEvents)[number];
 export const webhookFields = {
   url: callbackField,
   events: {
-    schema: z
-      .array(z.enum(webhookEvents))
-      .max(webhookEvents.length)
-      .meta({
-        description:
-          'The final states of tasks that are sent. Default, also for an empty list: both.',
-      }),
+    schema: z.array(z.enum(webhookEvents)).max(webhookEvents.length).meta({
+      description:
+        'The final states of tasks that are sent. Default, also for an empty list: both.',
+    }),
     wanted: 'must be a list of "succeeded", "failed" or both',
   },
 } satisfies Record<string, Field>;
