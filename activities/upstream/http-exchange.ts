@@ -228,6 +228,12 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+/** A length that is written as a text, such as "5" or "5.1". */
+export function textSecondsOf(value: unknown): number | null {
+  const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,3})?$/.test(value);
+  return isText ? Number(value) : null;
+}
+
 /**
  * Returns the Unix seconds of a time between 2001 and 2286. A number outside this range probably
  * has another unit, so null is returned.

@@ -91,17 +91,6 @@ export interface JobReading {
 }
 
 /**
- * The status that a word of the provider stands for; null if the word is not in the table. A word
- * may be the name of a property that every object has, such as `constructor`.
- */
-export function statusIn(
-  statuses: Readonly<Record<string, JobStatus>>,
-  word: string,
-): JobStatus | null {
-  return Object.hasOwn(statuses, word) ? (statuses[word] ?? null) : null;
-}
-
-/**
  * Translates a reading into a report. Returns null if the provider sent a status that we do not
  * know. A success without a video counts as a failure.
  */

@@ -6,6 +6,7 @@ import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { codeOf, field, paramOf } from '../http-exchange';
+import { endedAs, type FailedStatus, unfinished } from '../job-readings';
 import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
@@ -47,15 +48,11 @@ function isUnknownModel(code: string): boolean {
   return code.startsWith('InvalidEndpointOrModel') || code === 'ModelNotOpen';
 }
 
-export function failureOf(status: 'failed' | 'cancelled' | 'expired', error: unknown): JobFailure {
-  if (status === 'cancelled') {
-    return { code: 'cancelled', sentence: 'The generator cancelled the task.' };
-  }
-  if (status === 'expired') {
-    return { code: 'expired', sentence: 'The generator let the task expire before it was done.' };
-  }
-  const code = codeOf(error) ?? '';
-  return { code: code || 'failed', sentence: sentenceOf(code) };
+export function failureOf(status: FailedStatus, error: unknown): JobFailure {
+  return endedAs(status, () => {
+    const code = codeOf(error) ?? '';
+    return { code: code || 'failed', sentence: sentenceOf(code) };
+  });
 }
 
 const inputNames: readonly (readonly [prefix: string, input: string])[] = [
@@ -79,5 +76,5 @@ function sentenceOf(code: string): string {
   if (/^(?:Invalid|Missing)Parameter/.test(code)) {
     return 'The generator did not accept one of the parameters.';
   }
-  return 'The generator could not finish this video.';
+  return unfinished;
 }

@@ -1,11 +1,11 @@
 // Translates Ark's answer about one job into a `JobReading`.
 
-import type { JobStatus } from '../../../src/domain/job';
 import { field, numberOf, textOf, unixSecondsOf } from '../http-exchange';
-import { type JobReading, statusIn } from '../provider';
+import { readingIn, type Statuses } from '../job-readings';
+import type { JobReading } from '../provider';
 import { failureOf } from './faults';
 
-const statuses: Readonly<Record<string, JobStatus>> = {
+const statuses: Statuses = {
   queued: 'queued',
   running: 'running',
   succeeded: 'succeeded',
@@ -16,12 +16,12 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(item: unknown): JobReading {
   const word = textOf(field(item, 'status')) ?? '';
-  const status = statusIn(statuses, word);
-  if (status === 'succeeded') return { status, word, result: resultOf(item) };
-  if (status === 'failed' || status === 'cancelled' || status === 'expired') {
-    return { status, word, failure: failureOf(status, field(item, 'error')) };
-  }
-  return { status, word };
+  return readingIn(
+    statuses,
+    word,
+    () => resultOf(item),
+    (status) => failureOf(status, field(item, 'error')),
+  );
 }
 
 function resultOf(item: unknown) {

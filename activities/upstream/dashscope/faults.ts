@@ -6,6 +6,7 @@ import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { codeOf } from '../http-exchange';
+import { endedAs, type FailedStatus, failedWith } from '../job-readings';
 import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
@@ -38,15 +39,11 @@ function isOfAccount(code: string): boolean {
   );
 }
 
-export function failureOf(status: 'failed' | 'cancelled', output: unknown): JobFailure {
-  if (status === 'cancelled') {
-    return { code: 'cancelled', sentence: 'The generator cancelled the task.' };
-  }
-  const code = codeOf(output) ?? 'failed';
-  const sentence = isOfContentCheck(code)
-    ? 'The video was withheld by the content check.'
-    : 'The generator could not finish this video.';
-  return { code, sentence };
+export function failureOf(status: FailedStatus, output: unknown): JobFailure {
+  return endedAs(status, () => {
+    const code = codeOf(output) ?? 'failed';
+    return failedWith(code, isOfContentCheck(code));
+  });
 }
 
 function refusalOf(code: string): string {

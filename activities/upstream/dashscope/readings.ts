@@ -1,12 +1,12 @@
 // Translates the answer about a task into a `JobReading`. Times in this answer have no zone, so the
 // expiry of the link is read from the link itself.
 
-import type { JobStatus } from '../../../src/domain/job';
 import { field, numberOf, textOf } from '../http-exchange';
-import { type JobReading, statusIn } from '../provider';
+import { readingIn, type Statuses } from '../job-readings';
+import type { JobReading } from '../provider';
 import { failureOf } from './faults';
 
-const statuses: Readonly<Record<string, JobStatus>> = {
+const statuses: Statuses = {
   PENDING: 'queued',
   SUSPENDED: 'queued',
   RUNNING: 'running',
@@ -21,12 +21,12 @@ export const unknownTask = 'UNKNOWN';
 export function readingOf(json: unknown): JobReading {
   const output = field(json, 'output');
   const word = textOf(field(output, 'task_status')) ?? '';
-  const status = statusIn(statuses, word);
-  if (status === 'succeeded') return { status, word, result: resultOf(output, json) };
-  if (status === 'failed' || status === 'cancelled') {
-    return { status, word, failure: failureOf(status, output) };
-  }
-  return { status, word };
+  return readingIn(
+    statuses,
+    word,
+    () => resultOf(output, json),
+    (status) => failureOf(status, output),
+  );
 }
 
 function resultOf(output: unknown, json: unknown) {

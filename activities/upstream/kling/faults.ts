@@ -5,6 +5,7 @@ import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { field, numberOf } from '../http-exchange';
+import { failedWith } from '../job-readings';
 import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
@@ -44,5 +45,5 @@ function refusalOf(code: number): string {
 
 /** The protocol gives only a text for the reason of a failure, so the reason is not known. */
 export function failure(): JobFailure {
-  return { code: 'failed', sentence: 'The generator could not finish this video.' };
+  return failedWith('failed', false);
 }

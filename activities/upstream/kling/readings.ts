@@ -1,11 +1,11 @@
 // Translates the object of a task into a `JobReading`.
 
-import type { JobStatus } from '../../../src/domain/job';
-import { field, textOf } from '../http-exchange';
-import { type JobReading, statusIn } from '../provider';
+import { field, textOf, textSecondsOf } from '../http-exchange';
+import { readingIn, type Statuses } from '../job-readings';
+import type { JobReading } from '../provider';
 import { failure } from './faults';
 
-const statuses: Readonly<Record<string, JobStatus>> = {
+const statuses: Statuses = {
   submitted: 'queued',
   processing: 'running',
   succeed: 'succeeded',
@@ -14,9 +14,7 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(task: unknown): JobReading {
   const word = textOf(field(task, 'task_status')) ?? '';
-  const status = statusIn(statuses, word);
-  if (status === 'succeeded') return { status, word, result: resultOf(task) };
-  return status === 'failed' ? { status, word, failure: failure() } : { status, word };
+  return readingIn(statuses, word, () => resultOf(task), failure);
 }
 
 function resultOf(task: unknown) {
@@ -26,16 +24,10 @@ function resultOf(task: unknown) {
     videoUrl: textOf(field(video, 'url')),
     lastFrameUrl: null,
     expiresAt: null,
-    durationSeconds: secondsOf(field(video, 'duration')),
+    durationSeconds: textSecondsOf(field(video, 'duration')),
     resolution: null,
     ratio: null,
     seed: null,
     completionTokens: null,
   };
-}
-
-/** The length is a text such as "5" or "5.1". */
-function secondsOf(value: unknown): number | null {
-  const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,3})?$/.test(value);
-  return isText ? Number(value) : null;
 }

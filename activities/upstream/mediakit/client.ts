@@ -15,8 +15,9 @@ import {
   unixSecondsOf,
   upstreamIdOf,
 } from '../http-exchange';
+import { statusIn } from '../job-readings';
 import type { JobReading, Provider, ProviderAccess } from '../provider';
-import { statusIn, UpstreamFault } from '../provider';
+import { UpstreamFault } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 
 export function createMediakit(access: ProviderAccess): Provider {

@@ -6,6 +6,7 @@ import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { field, textOf } from '../http-exchange';
+import { endedAs, type FailedStatus, failedWith } from '../job-readings';
 import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
@@ -52,19 +53,12 @@ function refusalOf(code: string | null): string {
     : 'The generator did not accept one of the parameters.';
 }
 
-const endings = {
-  cancelled: 'The generator cancelled the task.',
-  expired: 'The generator let the task expire before it was done.',
-} as const;
-
 /** The code of a failed job is a text or a number, or stands in its message. */
-export function failureOf(status: 'failed' | 'cancelled' | 'expired', error: unknown): JobFailure {
-  if (status !== 'failed') return { code: status, sentence: endings[status] };
-  const sent = field(error, 'code');
-  const named = typeof sent === 'number' ? String(sent) : textOf(sent)?.slice(0, 100);
-  const code = named ?? codeIn(field(error, 'message')) ?? 'failed';
-  const sentence = contentCodes.has(code)
-    ? 'The video was withheld by the content check.'
-    : 'The generator could not finish this video.';
-  return { code, sentence };
+export function failureOf(status: FailedStatus, error: unknown): JobFailure {
+  return endedAs(status, () => {
+    const sent = field(error, 'code');
+    const named = typeof sent === 'number' ? String(sent) : textOf(sent)?.slice(0, 100);
+    const code = named ?? codeIn(field(error, 'message')) ?? 'failed';
+    return failedWith(code, contentCodes.has(code));
+  });
 }

@@ -1,12 +1,12 @@
 // Translates a task of the protocol into a `JobReading`.
 
-import type { JobStatus } from '../../../src/domain/job';
 import { field, numberOf, textOf } from '../http-exchange';
+import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { enlarged } from './body';
 import { failureOf } from './faults';
 
-const statuses: Readonly<Record<string, JobStatus>> = {
+const statuses: Statuses = {
   queued: 'queued',
   running: 'running',
   succeeded: 'succeeded',
@@ -18,12 +18,12 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(task: unknown): JobReading {
   const word = textOf(field(task, 'status')) ?? '';
-  const status = Object.hasOwn(statuses, word) ? (statuses[word] ?? null) : null;
-  if (status === 'succeeded') return { status, word, result: resultOf(task) };
-  if (status === 'failed' || status === 'cancelled' || status === 'expired') {
-    return { status, word, failure: failureOf(status, field(task, 'error')) };
-  }
-  return { status, word };
+  return readingIn(
+    statuses,
+    word,
+    () => resultOf(task),
+    (status) => failureOf(status, field(task, 'error')),
+  );
 }
 
 function resultOf(task: unknown) {

@@ -1,13 +1,13 @@
 // Translates a video object into a `JobReading`. The object has neither a link nor a usage: the
 // bytes are read with the key of the channel, and a meter of the catalogue counts the tokens.
 
-import type { JobStatus } from '../../../src/domain/job';
-import { field, textOf, unixSecondsOf } from '../http-exchange';
-import { type JobReading, statusIn } from '../provider';
+import { field, numberOf, textOf, textSecondsOf, unixSecondsOf } from '../http-exchange';
+import { readingIn, type Statuses } from '../job-readings';
+import type { JobReading } from '../provider';
 import { failureOf } from './faults';
 
 // The protocol has four words; the others are words of gateways and of self-hosted servers.
-const statuses: Readonly<Record<string, JobStatus>> = {
+const statuses: Statuses = {
   queued: 'queued',
   pending: 'queued',
   in_progress: 'running',
@@ -20,12 +20,12 @@ const statuses: Readonly<Record<string, JobStatus>> = {
 
 export function readingOf(item: unknown, contentUrl: string): JobReading {
   const word = textOf(field(item, 'status')) ?? '';
-  const status = statusIn(statuses, word);
-  if (status === 'succeeded') return { status, word, result: resultOf(item, contentUrl) };
-  if (status === 'failed' || status === 'cancelled') {
-    return { status, word, failure: failureOf(status, field(item, 'error')) };
-  }
-  return { status, word };
+  return readingIn(
+    statuses,
+    word,
+    () => resultOf(item, contentUrl),
+    (status) => failureOf(status, field(item, 'error')),
+  );
 }
 
 function resultOf(item: unknown, contentUrl: string) {
@@ -43,7 +43,5 @@ function resultOf(item: unknown, contentUrl: string) {
 
 /** The protocol sends the length as a text; some servers send a number. */
 export function secondsOf(value: unknown): number | null {
-  const isText = typeof value === 'string' && /^\d{1,4}(\.\d{1,3})?$/.test(value);
-  const seconds = isText ? Number(value) : value;
-  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : null;
+  return textSecondsOf(value) ?? numberOf(value);
 }
