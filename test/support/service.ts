@@ -87,7 +87,7 @@ interface ServiceOptions {
   readonly channelKeys?: Readonly<Record<string, string>>;
   /** A Temporal server of the test's own, which it may stop. */
   readonly temporalAddress?: string;
-  /** The keys that encrypt payloads in Temporal and sealed columns. */
+  /** The keys that encrypt payloads in Temporal. */
   encryptionKeys?: KeyRing;
 }
 

@@ -1,50 +1,19 @@
 // Whole tasks on channels that speak DashScope. The generator is the studio. A liar between them
 // gives wrong answers. Afterwards the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
 import { dashscopeCatalogue } from '../support/dashscope-catalogue';
-import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
-import { type Service, startService } from '../support/service';
+import { type Exchange, type Lie, lies } from '../support/liar';
+import { liedToService } from '../support/lied-to-service';
 
-let service: Service;
-let liar: Liar;
-beforeAll(async () => {
-  liar = await startLiar(() => service.studio.url);
-  service = await startService({ catalogue: () => dashscopeCatalogue(liar.url) });
+const { liar, sample, script, jobsOf, ended } = liedToService({
+  catalogue: dashscopeCatalogue,
+  task: { model: 'wan', prompt: 'a lighthouse at dusk', ratio: '16:9' },
 });
 beforeEach(() => script({}));
-afterEach(async () => {
-  liar.lie = () => null;
-  expect(service.failures).toEqual([]);
-  expect((await audit(service.db)).differences).toEqual([]);
-});
-afterAll(async () => {
-  await service?.close();
-  await liar?.close();
-});
 
 const isRead = ({ method, path }: Exchange) => method === 'GET' && /\/tasks\/[\w-]+$/.test(path);
 const isCreate = ({ method, path }: Exchange) =>
   method === 'POST' && path.endsWith('/video-synthesis');
-
-async function script(fields: object): Promise<void> {
-  const response = await fetch(`${service.studio.url}/admin/script`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.studioKey}` },
-    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
-  });
-  expect(response.status).toBe(200);
-}
-
-async function ended(over: object = {}) {
-  const { status, json } = await service.create({
-    ...{ model: 'wan', prompt: 'a lighthouse at dusk', ratio: '16:9', ...over },
-  });
-  expect([status, json.error]).toEqual([200, undefined]);
-  return service.finished(json.id);
-}
-
-const sample = (name: string) => `${service.studio.url}/samples/${name}`;
 
 test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
   const task = await ended({ duration: 8 });
@@ -86,7 +55,7 @@ test('a filtered video costs nothing', async () => {
 
 test('a success without an address costs nothing', async () => {
   const body = '{"output":{"task_id":"x","task_status":"SUCCEEDED"}}';
-  lies(liar, isRead, 1_000, { status: 200, body });
+  lies(liar(), isRead, 1_000, { status: 200, body });
   const task = await ended();
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
 });
@@ -101,27 +70,21 @@ test.each([
   ['429', { status: 429, body: '{}' }],
   ['429 and a time', { status: 429, body: '{}', headers: { 'retry-after': '1' } }],
 ])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
-  const left = lies(liar, isRead, 3, lie as Lie);
+  const left = lies(liar(), isRead, 3, lie as Lie);
   expect((await ended()).status).toBe('succeeded');
   expect(left()).toBe(0);
 });
 
 test('a create whose answer is lost makes one job in an account of our own', async () => {
-  const left = lies(liar, isCreate, 1, { instead: 'reset' });
+  const left = lies(liar(), isCreate, 1, { instead: 'reset' });
   const task = await ended({ model: 'wan-mine' });
   expect([task.status, left()]).toEqual(['succeeded', 0]);
   expect(await jobsOf(task.id)).toBe(1);
 });
 
 test('a create whose answer is lost in a shared account is refunded', async () => {
-  lies(liar, isCreate, 1, { instead: 'reset' });
+  lies(liar(), isCreate, 1, { instead: 'reset' });
   const task = await ended();
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
   expect(await jobsOf(task.id)).toBe(1);
 });
-
-async function jobsOf(taskId: string): Promise<number> {
-  const url = `${service.studio.url}/admin/accepted?client_request_id=${taskId}`;
-  const headers = { authorization: `Bearer ${service.studioKey}` };
-  return ((await (await fetch(url, { headers })).json()) as { total: number }).total;
-}

@@ -1,52 +1,19 @@
 // Whole tasks on a channel that speaks Kling. The generator is the studio, which takes signed tokens
 // only. A liar between them gives wrong answers. Afterwards the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
 import { klingCatalogue } from '../support/kling-catalogue';
-import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
-import { type Service, startService } from '../support/service';
+import { type Exchange, type Lie, lies } from '../support/liar';
+import { liedToService } from '../support/lied-to-service';
 
-let service: Service;
-let liar: Liar;
-beforeAll(async () => {
-  liar = await startLiar(() => service.studio.url);
-  service = await startService({
-    catalogue: () => klingCatalogue(liar.url),
-    channelKeys: { KLING_KEY: 'access:studio-key-for-tests' },
-  });
+const { liar, sample, script, jobsOf, ended } = liedToService({
+  catalogue: klingCatalogue,
+  channelKeys: { KLING_KEY: 'access:studio-key-for-tests' },
+  task: { model: 'kling', prompt: 'a lighthouse at dusk' },
 });
 beforeEach(() => script({}));
-afterEach(async () => {
-  liar.lie = () => null;
-  expect(service.failures).toEqual([]);
-  expect((await audit(service.db)).differences).toEqual([]);
-});
-afterAll(async () => {
-  await service?.close();
-  await liar?.close();
-});
 
 const isRead = ({ method, path }: Exchange) => method === 'GET' && /video\/\d+$/.test(path);
 const isCreate = ({ method, path }: Exchange) => method === 'POST' && path.includes('/kling/');
-
-async function script(fields: object): Promise<void> {
-  const response = await fetch(`${service.studio.url}/admin/script`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.studioKey}` },
-    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
-  });
-  expect(response.status).toBe(200);
-}
-
-async function ended(over: object = {}) {
-  const { status, json } = await service.create({
-    ...{ model: 'kling', prompt: 'a lighthouse at dusk', ...over },
-  });
-  expect([status, json.error]).toEqual([200, undefined]);
-  return service.finished(json.id);
-}
-
-const sample = (name: string) => `${service.studio.url}/samples/${name}`;
 
 test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
   const task = await ended({ duration: 8 });
@@ -80,7 +47,7 @@ test('a failed video, also one that was filtered, costs nothing', async () => {
 
 test('a success without an address costs nothing', async () => {
   const body = '{"code":0,"data":{"task_id":"1","task_status":"succeed"}}';
-  lies(liar, isRead, 1_000, { status: 200, body });
+  lies(liar(), isRead, 1_000, { status: 200, body });
   const task = await ended();
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
 });
@@ -94,16 +61,14 @@ test.each([
   ['429', { status: 429, body: '{"code":1302}' }],
   ['429 and a time', { status: 429, body: '{}', headers: { 'retry-after': '1' } }],
 ])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
-  const left = lies(liar, isRead, 3, lie as Lie);
+  const left = lies(liar(), isRead, 3, lie as Lie);
   expect((await ended()).status).toBe('succeeded');
   expect(left()).toBe(0);
 });
 
 test('a create whose answer is lost makes one job', async () => {
-  const left = lies(liar, isCreate, 1, { instead: 'reset' });
+  const left = lies(liar(), isCreate, 1, { instead: 'reset' });
   const task = await ended();
   expect([task.status, left()]).toEqual(['succeeded', 0]);
-  const url = `${service.studio.url}/admin/accepted?client_request_id=${task.id}`;
-  const headers = { authorization: `Bearer ${service.studioKey}` };
-  expect(await (await fetch(url, { headers })).json()).toMatchObject({ total: 1 });
+  expect(await jobsOf(task.id)).toBe(1);
 });

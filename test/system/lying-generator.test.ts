@@ -1,38 +1,24 @@
 // A generator gives wrong answers, and the tests check how each task ends. Each wrong answer must
 // have been given. Afterwards each task has one accepted job, and the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
-import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
-import { type Service, startService, textTask } from '../support/service';
+import { type Exchange, type Lie, lies } from '../support/liar';
+import { liedToService } from '../support/lied-to-service';
+import { textTask } from '../support/service';
 
-let service: Service;
-let liar: Liar;
-beforeAll(async () => {
-  liar = await startLiar(() => service.studio.url);
-  service = await startService({
-    catalogue: (catalogue) => ({
-      ...catalogue,
-      channels: Object.fromEntries(
-        Object.entries(catalogue.channels).map(([id, channel]) => [
-          id,
-          {
-            ...channel,
-            baseUrl: `${liar.url}${new URL(channel.baseUrl).pathname.replace(/\/$/, '')}`,
-            requestTimeoutMs: 1_500,
-          },
-        ]),
-      ),
-    }),
-  });
-});
-afterEach(async () => {
-  liar.lie = () => null;
-  expect(service.failures).toEqual([]);
-  expect((await audit(service.db)).differences).toEqual([]);
-});
-afterAll(async () => {
-  await service?.close();
-  await liar?.close();
+const { service, liar, jobsOf, ended } = liedToService({
+  catalogue: (url, shipped) => ({
+    ...shipped,
+    channels: Object.fromEntries(
+      Object.entries(shipped.channels).map(([id, channel]) => [
+        id,
+        {
+          ...channel,
+          baseUrl: `${url}${new URL(channel.baseUrl).pathname.replace(/\/$/, '')}`,
+          requestTimeoutMs: 1_500,
+        },
+      ]),
+    ),
+  }),
 });
 
 const jobs = '/api/v3/contents/generations/tasks';
@@ -42,8 +28,8 @@ const isList = ({ method, path }: Exchange) => method === 'GET' && path.startsWi
 /** Changes the succeeded jobs in the first `times` lists that contain such a job. */
 function edits(change: (item: Record<string, unknown>) => void, times: number): void {
   let left = times;
-  liar.exchanges.length = 0;
-  liar.lie = (exchange) => {
+  liar().exchanges.length = 0;
+  liar().lie = (exchange) => {
     if (!isList(exchange) || left === 0 || !exchange.body.includes('"succeeded"')) return null;
     left -= 1;
     const page = JSON.parse(exchange.body) as { items: Record<string, unknown>[] };
@@ -53,13 +39,8 @@ function edits(change: (item: Record<string, unknown>) => void, times: number): 
 }
 
 async function endOf(studio: Record<string, unknown> = {}) {
-  const { json } = await service.create(textTask(studio));
-  const task = await service.finished(json.id);
-  const query = `accepted?client_request_id=${json.id}`;
-  const accepted = await fetch(`${service.studio.url}/admin/${query}`, {
-    headers: { authorization: 'Bearer studio-key-for-tests' },
-  });
-  expect(Number(((await accepted.json()) as { total: number }).total)).toBe(1);
+  const task = await ended(textTask(studio));
+  expect(await jobsOf(task.id)).toBe(1);
   return task;
 }
 
@@ -82,18 +63,18 @@ describe('a create of a job', () => {
   test.each(answers)(
     'that is answered with %s leads to one job and a succeeded task',
     async (_, lie) => {
-      lies(liar, isCreate, 1, lie);
+      lies(liar(), isCreate, 1, lie);
       expect(await endOf()).toMatchObject({ status: 'succeeded' });
-      expect(liar.exchanges).toHaveLength(1);
+      expect(liar().exchanges).toHaveLength(1);
     },
   );
 });
 
 describe('a list of jobs', () => {
   test.each(answers)('that is answered twice with %s only delays a task', async (_, lie) => {
-    lies(liar, isList, 2, lie);
+    lies(liar(), isList, 2, lie);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
-    expect(liar.exchanges).toHaveLength(2);
+    expect(liar().exchanges).toHaveLength(2);
   });
 });
 
@@ -103,7 +84,7 @@ describe('in a list of jobs', () => {
       item.status = 'queued';
     }, 2);
     expect(await endOf({ run_s: 1 })).toMatchObject({ status: 'succeeded' });
-    expect(liar.exchanges).toHaveLength(2);
+    expect(liar().exchanges).toHaveLength(2);
   });
 
   test('an unknown status is reported as an event, and the job is read again', async () => {
@@ -111,7 +92,7 @@ describe('in a list of jobs', () => {
       item.status = 'almost';
     }, 2);
     expect(await endOf()).toMatchObject({ status: 'succeeded' });
-    expect(service.events).toContainEqual({ name: 'unknownStatus', args: ['studio', 'almost'] });
+    expect(service().events).toContainEqual({ name: 'unknownStatus', args: ['studio', 'almost'] });
   });
 
   test('a success without a video makes the task fail without a charge', async () => {
@@ -138,7 +119,7 @@ describe('in a list of jobs', () => {
       }, Number.POSITIVE_INFINITY);
       const { status, billing } = await endOf();
       expect([status, billing.charged]).toEqual(['succeeded', billing.held]);
-      expect(liar.exchanges.length).toBeGreaterThan(0);
+      expect(liar().exchanges.length).toBeGreaterThan(0);
     },
   );
 });

@@ -1,47 +1,18 @@
 // Whole tasks on a channel that speaks MiniMax's protocol, also as the enhancer. The generator is the
 // studio. A liar between them gives wrong answers. Afterwards the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
-import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
+import { type Exchange, type Lie, lies } from '../support/liar';
+import { liedToService } from '../support/lied-to-service';
 import { minimaxCatalogue } from '../support/minimax-catalogue';
-import { type Service, startService } from '../support/service';
 
-let service: Service;
-let liar: Liar;
-beforeAll(async () => {
-  liar = await startLiar(() => service.studio.url);
-  service = await startService({
-    catalogue: () => minimaxCatalogue(liar.url, liar.url, ['minimax']),
-  });
-});
-afterEach(async () => {
-  liar.lie = () => null;
-  expect(service.failures).toEqual([]);
-  expect((await audit(service.db)).differences).toEqual([]);
-});
-afterAll(async () => {
-  await service?.close();
-  await liar?.close();
+const { service, liar, sample, script, ended } = liedToService({
+  catalogue: (url) => minimaxCatalogue(url, url, ['minimax']),
+  task: { model: 'minimax-h3', prompt: 'a lighthouse at dusk' },
 });
 
 const isList = ({ method, path }: Exchange) =>
   method === 'GET' && path.startsWith('/v2/query/video_generation?');
-async function script(fields: object): Promise<void> {
-  const response = await fetch(`${service.studio.url}/admin/script`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.studioKey}` },
-    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
-  });
-  expect(response.status).toBe(200);
-}
 beforeEach(() => script({ enhance: { render: 'none' } }));
-
-async function ended(over: object = {}) {
-  const sent = { model: 'minimax-h3', prompt: 'a lighthouse at dusk', ...over };
-  const { status, json } = await service.create(sent);
-  expect([status, json.error]).toEqual([200, undefined]);
-  return service.finished(json.id);
-}
 
 test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
   const task = await ended({ duration: 8 });
@@ -52,9 +23,9 @@ test('a task from a prompt succeeds, has a copy of the video and is billed by it
 });
 
 test('a task with two frames, and one with references, succeed', async () => {
-  const picture = `${service.studio.url}/samples/image.png`;
+  const picture = sample('image.png');
   expect((await ended({ images: [picture, picture] })).status).toBe('succeeded');
-  const video = `${service.studio.url}/samples/video.mp4`;
+  const video = sample('video.mp4');
   const references = await ended({ images: [picture], videos: [video], ratio: '9:16' });
   expect(references.status).toBe('succeeded');
   // The seconds of the reference video are billed as well.
@@ -70,13 +41,13 @@ test('a video is enlarged to 2k by a regeneration, and both are billed', async (
     'generation',
     'super_resolution',
   ]);
-  const { json } = await service.call('GET', '/v1/models');
+  const { json } = await service().call('GET', '/v1/models');
   const shown = json.data.find(({ id }: { id: string }) => id === 'minimax-h3-max');
   expect(shown.super_resolution.targets).toEqual({ '480p': [], '720p': ['2k'] });
 });
 
 test('super-resolution that a regeneration cannot do is refused when it is submitted', async () => {
-  const refused = await service.create({
+  const refused = await service().create({
     ...{ model: 'minimax-h3', prompt: 'p' },
     metadata: { super_resolution_config: { resolution: '4k' } },
   });
@@ -102,7 +73,7 @@ test.each([
   ['500', { status: 500, body: '{"type":"error","error":{"type":"server_error"}}' }],
   ['429', { status: 429, body: '{}' }],
 ])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
-  const left = lies(liar, isList, 3, lie as Lie);
+  const left = lies(liar(), isList, 3, lie as Lie);
   expect((await ended()).status).toBe('succeeded');
   expect(left()).toBe(0);
 });

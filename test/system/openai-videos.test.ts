@@ -1,53 +1,24 @@
 // Whole tasks on channels that speak OpenAI videos, one channel for each dialect. The generator is
 // the studio. A liar between them gives wrong answers. Afterwards the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
-import { type Exchange, type Liar, type Lie, lies, startLiar } from '../support/liar';
-import { type Service, startService } from '../support/service';
+import { type Exchange, type Lie, lies } from '../support/liar';
+import { liedToService } from '../support/lied-to-service';
 import { profiles, videosCatalogue } from '../support/videos-catalogue';
 
-let service: Service;
-let liar: Liar;
-beforeAll(async () => {
-  liar = await startLiar(() => service.studio.url);
-  service = await startService({
-    catalogue: () => videosCatalogue(liar.url),
-  });
-});
-afterEach(async () => {
-  liar.lie = () => null;
-  expect(service.failures).toEqual([]);
-  expect((await audit(service.db)).differences).toEqual([]);
-});
-afterAll(async () => {
-  await service?.close();
-  await liar?.close();
+const { service, liar, sample, script, ended } = liedToService({
+  catalogue: videosCatalogue,
+  task: { prompt: 'a lighthouse at dusk' },
 });
 
 const isRead = ({ method, path }: Exchange) =>
   method === 'GET' && /^\/v1\/videos\/[^/]+$/.test(path);
 const isContent = ({ method, path }: Exchange) => method === 'GET' && path.endsWith('/content');
 
-async function script(fields: object): Promise<void> {
-  const response = await fetch(`${service.studio.url}/admin/script`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${service.studioKey}` },
-    body: JSON.stringify({ render: 'none', run_s: 1, ...fields }),
-  });
-  expect(response.status).toBe(200);
-}
-
-async function ended(model: string, over: object = {}) {
-  const { status, json } = await service.create({ model, prompt: 'a lighthouse at dusk', ...over });
-  expect([status, json.error]).toEqual([200, undefined]);
-  return service.finished(json.id);
-}
-
 describe.each(profiles)('a task in the dialect %s', (profile) => {
   beforeEach(() => script({}));
 
   test('from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
-    const task = await ended(profile, { duration: 8 });
+    const task = await ended({ model: profile, duration: 8 });
     expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
     expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
     expect(task.billing.usage_missing).toBeUndefined();
@@ -56,14 +27,14 @@ describe.each(profiles)('a task in the dialect %s', (profile) => {
   });
 
   test('with an image succeeds', async () => {
-    const image = `${service.studio.url}/samples/image.png`;
-    expect((await ended(profile, { image })).status).toBe('succeeded');
+    const image = sample('image.png');
+    expect((await ended({ model: profile, image })).status).toBe('succeeded');
   });
 });
 
 test('a filtered video costs nothing', async () => {
   await script({ end: 'failed', code: 'moderation_blocked' });
-  const task = await ended('openai');
+  const task = await ended({ model: 'openai' });
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
   expect(task.error.message).toMatch(/content check/);
 });
@@ -77,23 +48,23 @@ test.each([
   ['429', { status: 429, body: '{}' }],
 ])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
   await script({});
-  const left = lies(liar, isRead, 3, lie as Lie);
-  expect((await ended('openai')).status).toBe('succeeded');
+  const left = lies(liar(), isRead, 3, lie as Lie);
+  expect((await ended({ model: 'openai' })).status).toBe('succeeded');
   expect(left()).toBe(0);
 });
 
 test('a video that is not ready at once is copied later', async () => {
   await script({});
-  const left = lies(liar, isContent, 1, { status: 404, body: '{}' } as Lie);
-  expect((await ended('openai')).status).toBe('succeeded');
+  const left = lies(liar(), isContent, 1, { status: 404, body: '{}' } as Lie);
+  expect((await ended({ model: 'openai' })).status).toBe('succeeded');
   expect(left()).toBe(0);
 });
 
 test('a model of such a channel shows no super-resolution, and refuses it', async () => {
-  const { json } = await service.call('GET', '/v1/models');
+  const { json } = await service().call('GET', '/v1/models');
   const shown = json.data.find(({ id }: { id: string }) => id === 'openai');
   expect([shown.features.super_resolution, shown.super_resolution]).toEqual([false, null]);
-  const refused = await service.create({
+  const refused = await service().create({
     ...{ model: 'openai', prompt: 'p' },
     metadata: { super_resolution_config: { resolution: '1080p', tool_version: 'standard' } },
   });
