@@ -7,6 +7,7 @@ import { type Durations, makesLength } from '../domain/catalogue';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { channelFaults, choiceFaults, enhancerFaults } from './channel-faults';
 import { brokenPromisesOf, type CheckedFile, pathText, type Say } from './checked-file';
+import { ratioFaults } from './ratio-faults';
 
 /** Returns one sentence for each broken rule, or an empty list if the file is correct. */
 export function crossFaults(file: CheckedFile): string[] {
@@ -73,6 +74,7 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   for (const { path, sentence } of brokenPromisesOf(entry, file)) {
     say(path, `a channel of the model ${sentence}`);
   }
+  ratioFaults(entry, file, say);
   const { defaults, durations } = entry;
   if (!entry.resolutions.includes(defaults.resolution)) {
     say(['defaults', 'resolution'], `${defaults.resolution} is not among the resolutions`);

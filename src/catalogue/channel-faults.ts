@@ -13,7 +13,11 @@ export function channelFaults(file: CheckedFile, say: Say): void {
     for (const at of repeatedKeys(entry)) {
       say(['channels', id, 'moreKeys', at, 'apiKeyEnv'], 'the channel names this key twice');
     }
-    const { profiles = [] } = factsOf(protocol, file);
+    const { profiles = [], trusts = [] } = factsOf(protocol, file);
+    for (const promise of ['honoursIdempotencyKey', 'ownAccount'] as const) {
+      if (!entry[promise] || trusts.includes(promise)) continue;
+      say(['channels', id, promise], `${protocol} cannot make use of it; leave it out`);
+    }
     if (profile === null || profiles.includes(profile)) continue;
     const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';
     say(['channels', id, 'profile'], `${protocol} has ${known}; got "${profile}"`);

@@ -32,9 +32,9 @@ export function factsOf(name: string, { protocols }: CheckedFile): ProtocolFacts
 
 /** What the channels of a model cannot do. */
 export function limitsOf({ channels }: ModelEntry, file: CheckedFile) {
-  return channels.map(({ channel }) => {
-    const { protocol, profile } = file.channels[channel]!;
-    return factsOf(protocol, file).limits?.(profile) ?? {};
+  return channels.flatMap(({ channel }) => {
+    const known = Object.hasOwn(file.channels, channel) ? file.channels[channel] : undefined;
+    return (known && factsOf(known.protocol, file).limits?.(known.profile)) ?? [];
   });
 }
 

@@ -4,6 +4,7 @@
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
+import type { InputType } from '../contract/vocabulary';
 
 export interface Limits {
   /** Fields of metadata that a channel cannot pass on. */
@@ -11,19 +12,31 @@ export interface Limits {
   /** The other options of metadata that all channels pass on; null for any option. */
   readonly options: readonly string[] | null;
   /**
-   * True if a video has the ratio of its first frame. A video from a prompt alone then needs a fixed
-   * ratio.
+   * What decides the ratio of a video, by what it is made from. `image`: its first image, so a request
+   * has no ratio or `adaptive`. `fixed`: the request, with any ratio but `adaptive`. Without an entry,
+   * the request decides, and may leave it to the generator.
    */
-  readonly ratioFollowsFrames: boolean;
-  /** True if a video from frames or from one image has the shape of its image, whatever the ratio. */
-  readonly shapeOfFrames: boolean;
+  readonly ratios: RatioRules;
+}
+
+/** What a video is made from, as far as its ratio depends on it. `image`: one reference image. */
+export type Footage = 'text' | 'frames' | 'image' | 'references';
+
+export type RatioRules = Readonly<Partial<Record<Footage, 'image' | 'fixed'>>>;
+
+export function footageOf(
+  inputType: InputType,
+  { images, videos, audios }: Pick<VideoRequest, 'images' | 'videos' | 'audios'>,
+): Footage {
+  if (inputType === 'text_to_video') return 'text';
+  if (inputType === 'first_last_frame') return 'frames';
+  return images.length === 1 && videos.length + audios.length === 0 ? 'image' : 'references';
 }
 
 export const noLimits: Limits = {
   ignores: [],
   options: null,
-  ratioFollowsFrames: false,
-  shapeOfFrames: false,
+  ratios: {},
 };
 
 /** The limits of a model: a field must pass through each of its channels. */
@@ -33,8 +46,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   return {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
-    ratioFollowsFrames: ofChannels.some(({ ratioFollowsFrames }) => ratioFollowsFrames),
-    shapeOfFrames: ofChannels.some(({ shapeOfFrames }) => shapeOfFrames),
+    ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,
   };
 }
 
@@ -43,24 +55,7 @@ interface Limited {
   readonly limits: Limits;
 }
 
-export function limitFaults(request: VideoRequest, model: Limited): Refusal[] {
-  return [...optionFaults(request, model), ...shapeFaults(request, model)];
-}
-
-/** A request without a ratio has none that could be left out. */
-function shapeFaults(
-  { images, input_type: type, ratio, size }: VideoRequest,
-  { id, limits }: Limited,
-): Refusal[] {
-  const isReference = type === 'reference' && images.length > 1;
-  if (!limits.shapeOfFrames || images.length === 0 || isReference) return [];
-  return Object.entries({ ratio, size }).flatMap(([param, sent]) => {
-    const message = `${param}: model "${id}" makes the shape of the image; leave it out.`;
-    return sent === undefined ? [] : [{ code: 'unsupported_value' as const, param, message }];
-  });
-}
-
-function optionFaults({ metadata }: VideoRequest, { id, limits }: Limited): Refusal[] {
+export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited): Refusal[] {
   const isSent = {
     watermark: metadata.watermark,
     // -1 asks for any seed.

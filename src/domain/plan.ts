@@ -20,7 +20,7 @@ import { drawnOrder } from './channel-order';
 import { enhancerFaults, enhancersFor } from './enhancers';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
-import { limitFaults } from './limits';
+import { footageOf, limitFaults } from './limits';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
 import type { Frame } from './resolution';
@@ -68,8 +68,8 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     const fault = selected ? retired(selected) : unknownModel(request.model, models());
     return { refusals: [...refusals, fault, ...faultsOnAnyModel(request, given)] };
   }
-  const inputType = inputTypeOf(request);
-  const asked = { ...request, draft: request.metadata.draft, inputType };
+  const footage = footageOf(inputTypeOf(request), request);
+  const asked = { ...request, draft: request.metadata.draft, footage };
   const { frame, faults: frameFaults } = resolveFrame(asked, model);
   refusals.push(
     ...promptLengthFaults(request.prompt, model),

@@ -28,6 +28,8 @@ export interface ProtocolFacts {
    * field for it. Absent if the protocol has all of them.
    */
   readonly limits?: (profile: string | null) => Partial<Limits>;
+  /** What the catalogue may say of its providers because the protocol makes use of it. */
+  readonly trusts?: readonly ('honoursIdempotencyKey' | 'ownAccount')[];
   /** What its enhancers can do; absent if they can do everything. */
   readonly enhances?: EnhancerLimits;
 }

@@ -4,7 +4,7 @@
 
 import type { Refusal } from '../contract/error';
 import type { SuperResolutionConfig } from '../contract/request';
-import type { EnhancedResolution, InputType, Ratio, Resolution } from '../contract/vocabulary';
+import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
 import {
   contractRatios,
   contractResolutions,
@@ -13,6 +13,7 @@ import {
 } from '../contract/vocabulary';
 import type { Model, Size } from './catalogue';
 import { frameOfSize, sizeOf } from './catalogue';
+import type { Footage } from './limits';
 
 /** The nominal short side of each tier, in pixels. */
 export const shortSides: Readonly<Record<Resolution | EnhancedResolution, number>> = {
@@ -46,7 +47,7 @@ interface AskedFrame {
   readonly ratio?: Ratio;
   readonly size?: string;
   readonly draft: boolean;
-  readonly inputType: InputType;
+  readonly footage: Footage;
 }
 
 /**
@@ -58,9 +59,9 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   const bySize = asked.resolution === undefined ? readSize(asked.size, model, faults) : null;
   const tier = asked.resolution ?? bySize?.resolution;
   const from = asked.resolution === undefined && bySize ? 'size' : 'resolution';
-  const { ratioFollowsFrames } = model.limits;
-  const followsFrame = ratioFollowsFrames && asked.inputType === 'first_last_frame';
-  const ratio = asked.ratio ?? bySize?.ratio ?? (followsFrame ? 'adaptive' : model.defaults.ratio);
+  const decides = model.limits.ratios[asked.footage];
+  const otherwise = decides === 'image' ? 'adaptive' : model.defaults.ratio;
+  const ratio = asked.ratio ?? bySize?.ratio ?? otherwise;
 
   const isTierKnown = tier === undefined || model.resolutions.includes(tier);
   const isRatioKnown = model.ratios.includes(ratio);
@@ -94,11 +95,10 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
       message: `${param}: model "${model.id}" renders the ratios ${list(model.ratios)}, not ${ratio}.`,
     });
   }
-  const isFromText = asked.inputType === 'text_to_video';
   const why =
-    (followsFrame && ratio !== 'adaptive' && 'a video has the ratio of its first frame') ||
-    (ratioFollowsFrames && isFromText && ratio === 'adaptive' && 'a prompt alone needs a ratio');
-  if (why) {
+    (decides === 'image' && ratio !== 'adaptive' && 'the video has the ratio of its first image') ||
+    (decides === 'fixed' && ratio === 'adaptive' && 'the video needs a fixed ratio');
+  if (why && isRatioKnown) {
     const param = asked.ratio === undefined ? from : 'ratio';
     const message = `${param}: on model "${model.id}" ${why}; got ${ratio}.`;
     faults.push({ code: 'unsupported_value', param, message });

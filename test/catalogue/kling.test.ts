@@ -31,7 +31,9 @@ test.each([
   ['inputs.referenceImagesMax', { inputs: { ...inputs, referenceImagesMax: 5 } }],
   ['inputs.videosMax', { inputs: { ...inputs, videosMax: 1 } }],
   ['inputs.audiosMax', { inputs: { ...inputs, audiosMax: 1 } }],
-  ['ratios', { ratios: [...ratios, 'adaptive'] }],
+  ['ratios', { ratios: ratios.filter((ratio) => ratio !== 'adaptive') }],
+  ['ratios', { inputs: { types: ['text_to_video'] } }],
+  ['defaults.ratio', { defaults: { resolution: '720p', ratio: 'adaptive', durationSeconds: 5 } }],
   ['ratios', { ratios: [...ratios, '4:3'] }],
   [
     'resolutions',
@@ -81,9 +83,27 @@ test.each([
   ['one image and a ratio', 'ratio', { images: [image], ratio: '16:9' }],
   ['two frames and a ratio', 'ratio', { images: [image, image], ratio: '16:9' }],
   ['two frames and a size', 'size', { images: [image, image], size: '1280x720' }],
+  [
+    'two frames and the ratio of their own',
+    undefined,
+    { images: [image, image], ratio: 'adaptive' },
+  ],
+  ['a prompt and the ratio of no image', 'ratio', { ratio: 'adaptive' }],
+  [
+    'references and the ratio of no image',
+    'ratio',
+    { images: [image, image], input_type: 'reference', ratio: 'adaptive' },
+  ],
   ['a video', 'videos', { videos: ['https://media.example.com/a.mp4'] }],
   ['three frames', 'images', { images: [image, image, image] }],
   ['a length of its choice', 'duration', { duration: -1 }],
 ])('a request with %s is refused at its field, or planned', (_, param, over) => {
   expect(refused(over)).toEqual(param && [param]);
+});
+
+test('a video from images has no fixed size, because it has the shape of its first one', () => {
+  const planned = (over: object) =>
+    planTask(aRequest({ model: 'kling', ...over }), catalogue, { seed: 1 }).plan;
+  expect(planned({ images: [image] })).toMatchObject({ ratio: 'adaptive', width: null });
+  expect(planned({})).toMatchObject({ ratio: '16:9', width: 1280 });
 });

@@ -24,7 +24,7 @@ export const aKlingModel = (channel: string) => ({
     },
   ],
   resolutions: ['720p', '1080p'],
-  ratios: ['16:9', '9:16', '1:1'],
+  ratios: ['16:9', '9:16', '1:1', 'adaptive'],
   pixels: 'family-2',
   durations: { min: 3, max: 15 },
   inputs: { types: ['text_to_video', 'first_last_frame', 'reference'], referenceImagesMax: 4 },

@@ -3,4 +3,8 @@
 import type { Protocol } from '../protocol';
 import { createArk } from './client';
 
-export const ark: Protocol = { does: ['generation'], connect: createArk };
+export const ark: Protocol = {
+  does: ['generation'],
+  trusts: ['honoursIdempotencyKey'],
+  connect: createArk,
+};

@@ -11,6 +11,7 @@ export const dashscope: Protocol = {
   needsMeter: true,
   brokenPromises,
   limits: () => ({ ignores: ['safety_identifier'], options }),
+  trusts: ['ownAccount'],
   connect: createDashscope,
 };
 

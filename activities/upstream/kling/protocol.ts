@@ -7,7 +7,7 @@ import { createKling } from './client';
 
 const imagesMax = 4;
 const tiers = ['720p', '1080p'];
-const ratios = ['16:9', '9:16', '1:1'];
+const ratios = ['16:9', '9:16', '1:1', 'adaptive'];
 
 export const kling: Protocol = {
   does: ['generation'],
@@ -16,7 +16,7 @@ export const kling: Protocol = {
   limits: () => ({
     ignores: ['seed', 'safety_identifier'],
     options,
-    shapeOfFrames: true,
+    ratios: { text: 'fixed', frames: 'image', image: 'image', references: 'fixed' },
   }),
   connect: createKling,
 };

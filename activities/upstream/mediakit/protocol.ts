@@ -3,4 +3,8 @@
 import type { Protocol } from '../protocol';
 import { createMediakit } from './client';
 
-export const mediakit: Protocol = { does: ['super_resolution'], connect: createMediakit };
+export const mediakit: Protocol = {
+  does: ['super_resolution'],
+  trusts: ['honoursIdempotencyKey'],
+  connect: createMediakit,
+};

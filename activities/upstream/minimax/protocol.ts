@@ -11,7 +11,7 @@ export const minimax: Protocol = {
   limits: () => ({
     ignores: ['seed', 'safety_identifier'],
     options: ['extra'],
-    ratioFollowsFrames: true,
+    ratios: { text: 'fixed', frames: 'image' },
   }),
   enhances: { bases: ['720p', '768p'], targets: [enlarged.tier], toolVersions: ['standard'] },
   connect: createMinimax,
@@ -21,19 +21,8 @@ function brokenPromises(model: Promises): readonly BrokenPromise[] {
   const { inputs, durations } = model;
   const dear = model.resolutions.filter((resolution) => !tiers[resolution]);
   const files = inputs.referenceImagesMax + inputs.videosMax + inputs.audiosMax;
-  const hasFrames = inputs.types.includes('first_last_frame');
   const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
     [dear.length > 0, ['resolutions'], `makes no ${dear.join(' and no ')}`],
-    [
-      hasFrames && !model.ratios.includes('adaptive'),
-      ['ratios'],
-      'needs "adaptive", because a video has the ratio of its first frame',
-    ],
-    [
-      model.defaults.ratio === 'adaptive',
-      ['defaults', 'ratio'],
-      'needs a fixed ratio, because a prompt alone has none',
-    ],
     [durations.auto, ['durations', 'auto'], 'needs a fixed length'],
     [inputs.middleFrames, ['inputs', 'middleFrames'], 'takes two frames at most'],
     [inputs.audioAlone, ['inputs', 'audioAlone'], 'takes audio beside an image or a video only'],

@@ -13,6 +13,7 @@ export const openaiVideos: Protocol = {
   needsMeter: true,
   brokenPromises,
   limits,
+  trusts: ['honoursIdempotencyKey'],
   connect: createOpenaiVideos,
 };
 
