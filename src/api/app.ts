@@ -20,7 +20,7 @@ import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
 import { deliveryRoutes } from './routes/files/deliver';
-import { createTransfers } from './routes/files/transfers';
+import { createSendBytes } from './routes/files/send-bytes';
 import { uploadRoutes } from './routes/files/uploads';
 import { createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
@@ -45,12 +45,12 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   docsRoutes(open, deps);
   pageRoutes(open, deps);
 
-  const { settings, rates, elapsed, now, db } = deps;
+  const { settings, rates, elapsed } = deps;
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
   const unknownLookups = limitUnknown(settings.unknownRatePerSecond, elapsed);
-  const transfers = createTransfers(elapsed);
-  deliveryRoutes(open, { ...deps, transfers }, unknownLookups);
+  const sendBytes = createSendBytes(deps);
+  deliveryRoutes(open, deps, sendBytes, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
   const changesAtOnce = limitAtOnce({
     running: rates.changesAtOncePerAccountMax,
@@ -63,7 +63,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const createRoute = async (ctx: KeyedCall): Promise<void> =>
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
   const tasks = createTaskHandlers(deps, { find, changesAtOnce });
-  const authenticate = createAuthentication({ db, now, elapsed, unknownLookups });
+  const authenticate = createAuthentication(deps, unknownLookups);
   const admit = createAdmission(authenticate, rates, elapsed);
   const list = listAccountTasks(deps);
   const quote = createQuote(deps);
@@ -86,7 +86,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);
   webhookRoutes(routes, deps);
-  uploadRoutes(routes, { ...deps, transfers }, unknownLookups);
+  uploadRoutes(routes, deps, sendBytes, unknownLookups);
 
   app.use(observeRequests(deps));
   app.use(retryHints());

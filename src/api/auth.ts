@@ -2,7 +2,6 @@
 // revoked keys get the same reply. The results of look-ups are cached for 20 seconds.
 
 import { hash } from 'node:crypto';
-import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
 import type { Caller, FoundKey } from '../db/accounts';
@@ -11,20 +10,13 @@ import { digestKey, isWellFormedKey } from '../db/api-keys';
 import { gatheredSlowly } from '../db/gathered';
 import type { ApiCall } from './context';
 import { Refused } from './context';
+import type { ApiDeps } from './deps';
 import type { Buckets } from './limits';
 
 export type Authenticate = (
   authorization: string | undefined,
   addressOfCaller: () => string,
 ) => Caller | Promise<Caller>;
-
-interface AuthenticationDeps {
-  readonly db: Knex;
-  readonly now: () => number;
-  readonly elapsed: () => number;
-  /** Limits the look-ups of unknown keys by one IP address. */
-  readonly unknownLookups: Buckets;
-}
 
 // A revoked key must stop working within 30 s. The cache may use 20 s of these; the other 10 s
 // allow for a slow database.
@@ -33,8 +25,9 @@ const knownForMs = 20_000;
 // keys are dropped from the cache and looked up again.
 const knownMax = 10_000;
 
-export function createAuthentication(deps: AuthenticationDeps): Authenticate {
-  const { db, now, elapsed, unknownLookups } = deps;
+/** `unknownLookups` limits the look-ups of unknown keys by one IP address. */
+export function createAuthentication(deps: ApiDeps, unknownLookups: Buckets): Authenticate {
+  const { db, now, elapsed } = deps;
   const cached = { max: knownMax, ttl: knownForMs, perf: { now: elapsed }, ttlResolution: 0 };
   const callers = new LRUCache<string, Caller>({ ...cached, noDeleteOnStaleGet: true });
   // Invalid keys have their own cache, so that they do not push out valid keys.

@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 import { parseTraceparent } from '../domain/trace';
 import { bodyBytesMax } from './body';
 import type { ApiCall, ApiState } from './context';
-import type { ApiSettings, RequestObserver } from './deps';
+import type { ApiDeps } from './deps';
 
 const always: readonly (readonly [string, string])[] = [
   ['X-Content-Type-Options', 'nosniff'],
@@ -20,12 +20,7 @@ export function observeRequests({
   settings,
   now,
   isServing,
-}: {
-  readonly observer: RequestObserver;
-  readonly settings: ApiSettings;
-  readonly now: () => number;
-  readonly isServing: () => boolean;
-}): Middleware<ApiState> {
+}: ApiDeps): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
   // The HSTS header is sent only if the public address is https, because browsers remember this
   // header for a year.

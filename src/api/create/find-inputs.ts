@@ -7,14 +7,12 @@ import { isReachable, tokenOfLink } from '../../domain/file-link';
 import type { InputFile, InputFiles } from '../../domain/input-files';
 import type { ApiDeps } from '../deps';
 
-type InputDeps = Pick<ApiDeps, 'db' | 'storage' | 'settings'>;
-
 /**
  * Returns undefined if the request names no file, which is the usual case. In this case, the
  * database is not read.
  */
 export function findInputs(
-  deps: InputDeps,
+  deps: ApiDeps,
   accountId: string,
   { images, videos, audios }: VideoRequest,
 ): Promise<InputFiles> | undefined {
@@ -26,7 +24,7 @@ export function findInputs(
 }
 
 async function lookUp(
-  deps: InputDeps,
+  deps: ApiDeps,
   accountId: string,
   named: readonly string[],
 ): Promise<InputFiles> {
@@ -41,7 +39,7 @@ async function lookUp(
   return found;
 }
 
-async function inputOf({ storage, settings }: InputDeps, row: FileRow): Promise<InputFile> {
+async function inputOf({ storage, settings }: ApiDeps, row: FileRow): Promise<InputFile> {
   const hasAddress =
     isReachable(settings.publicUrl, settings.dangerouslyAllowProviderHosts) ||
     (await storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' })) !==

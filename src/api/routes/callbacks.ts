@@ -12,7 +12,7 @@ import { askerOf } from './read';
 
 export function callbackRoutes(
   router: KeyedRouter,
-  { db, temporal, observer }: Pick<ApiDeps, 'db' | 'temporal' | 'observer'>,
+  { db, temporal, observer }: ApiDeps,
   find: FindTask,
 ): void {
   /** The id of the task and its callback; undefined if the caller has no such task. */

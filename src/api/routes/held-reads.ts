@@ -16,7 +16,7 @@ type Read = () => Promise<Found | undefined>;
  * process is stopping. A server may ignore `Prefer: wait`, so a key with too many held reads is
  * answered at once.
  */
-export function holdReads({ rates, isServing }: Pick<ApiDeps, 'rates' | 'isServing'>) {
+export function holdReads({ rates, isServing }: ApiDeps) {
   const held = countHeld(rates.heldReadsMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {

@@ -21,11 +21,9 @@ import type { ApiDeps } from '../deps';
 
 const webhooksMax = 10;
 
-type WebhookDeps = Pick<ApiDeps, 'db' | 'settings' | 'now' | 'temporal' | 'observer'>;
-
 export function webhookRoutes(
   router: KeyedRouter,
-  { db, settings, now, temporal, observer }: WebhookDeps,
+  { db, settings, now, temporal, observer }: ApiDeps,
 ): void {
   router.post('/v1/webhooks', async (ctx) => {
     const { accountId } = ctx.state.caller;

@@ -10,18 +10,16 @@ import type { ApiContext, ApiRouter } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
-import { allowAnyPage, sendBytes } from './send-bytes';
-import type { Transfers } from './transfers';
+import { allowAnyPage, type SendBytes } from './send-bytes';
 
 // A player requests ranges while the video plays, so the presigned link is valid for an hour. A
 // reload of the page gets a new link.
 const presignedSeconds = 3_600;
 
-export type FileRouteDeps = ApiDeps & { readonly transfers: Transfers };
-
 export function deliveryRoutes(
   router: ApiRouter,
-  deps: FileRouteDeps,
+  deps: ApiDeps,
+  sendBytes: SendBytes,
   unknownLookups: Buckets,
 ): void {
   const findLinked = createFindLinked(deps, unknownLookups);
@@ -31,7 +29,7 @@ export function deliveryRoutes(
     const refusal = file ? refusalOf(file) : fileNotFound;
     if (!file || refusal) return refuse(ctx, refusal ?? fileNotFound);
     const elsewhere = ctx.method === 'GET' ? await presignedOf(deps, file) : null;
-    if (elsewhere === null) return sendBytes(deps, ctx, file);
+    if (elsewhere === null) return sendBytes(ctx, file);
     ctx.status = 302;
     ctx.set('Location', elsewhere);
   });

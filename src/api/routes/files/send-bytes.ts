@@ -8,9 +8,9 @@ import type { ApiCall } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { bytesAsked } from './byte-range';
-import type { Transfers } from './transfers';
+import { createTransfers, type Transfers } from './transfers';
 
-type SendDeps = Pick<ApiDeps, 'storage' | 'observer'> & { readonly transfers: Transfers };
+export type SendBytes = (ctx: ApiCall, file: FileRow) => Promise<void>;
 
 // After this time without progress, the connection is closed: the client does not read, or the
 // storage does not answer.
@@ -24,8 +24,19 @@ const policy =
   "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; " +
   "frame-ancestors 'none'; sandbox";
 
+/** One function for all routes, because the limits of `transfers` count the files of all routes. */
+export function createSendBytes(deps: ApiDeps): SendBytes {
+  const transfers = createTransfers(deps.elapsed);
+  return (ctx, file) =>
+    sendBytes(ctx, file, (range) => openBytes(deps, transfers, ctx, file, range));
+}
+
 /** The headers of the file are set only when its first bytes are there: a refusal has none of them. */
-export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Promise<void> {
+async function sendBytes(
+  ctx: ApiCall,
+  file: FileRow,
+  open: (range: ByteRange | undefined) => Promise<Readable>,
+): Promise<void> {
   const length = file.length ?? 0;
   if (isKnown(ctx, file)) {
     setFileHeaders(ctx, file);
@@ -39,7 +50,7 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
     return refuse(ctx, { code: 'range_not_satisfiable', param: 'Range', message }, headers);
   }
   const range = asked === 'whole' ? undefined : asked;
-  const bytes = ctx.method === 'HEAD' ? null : await openBytes(deps, ctx, file, range);
+  const bytes = ctx.method === 'HEAD' ? null : await open(range);
   setFileHeaders(ctx, file);
   if (range) ctx.set('Content-Range', `bytes ${range.first}-${range.last}/${length}`);
   if (bytes) ctx.body = bytes;
@@ -49,7 +60,8 @@ export async function sendBytes(deps: SendDeps, ctx: ApiCall, file: FileRow): Pr
 
 /** Returns the bytes when the first of them can be read. */
 async function openBytes(
-  { storage, observer, transfers }: SendDeps,
+  { storage, observer }: ApiDeps,
+  transfers: Transfers,
   ctx: ApiCall,
   { id, key, accountId }: FileRow,
   range: ByteRange | undefined,

@@ -8,16 +8,18 @@ import { fileLink } from '../../../domain/file-link';
 import { addressOf } from '../../auth';
 import type { KeyedContext, KeyedRouter } from '../../context';
 import { Refused } from '../../context';
+import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
 import { afterOf, limitOf, readQuery } from '../paging';
-import { type FileRouteDeps, fileNotFound } from './deliver';
+import { fileNotFound } from './deliver';
 import { readUpload } from './read-upload';
-import { sendBytes } from './send-bytes';
+import type { SendBytes } from './send-bytes';
 import { storeUpload } from './store-upload';
 
 export function uploadRoutes(
   router: KeyedRouter,
-  deps: FileRouteDeps,
+  deps: ApiDeps,
+  sendBytes: SendBytes,
   unknownLookups: Buckets,
 ): void {
   const { db, storage, settings } = deps;
@@ -55,7 +57,7 @@ export function uploadRoutes(
   });
 
   router.get('/v1/files/:file_id/content', async (ctx) => {
-    await sendBytes(deps, ctx, await find(ctx));
+    await sendBytes(ctx, await find(ctx));
   });
 
   router.delete('/v1/files/:file_id', async (ctx) => {
