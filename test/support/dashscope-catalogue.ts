@@ -12,7 +12,7 @@ export const aDashscopeChannel = (studioUrl: string, over: object = {}) => ({
   baseUrl: `${studioUrl}/dashscope/api/v1`,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 250,
+  pollIntervalMs: 100,
   listLagMs: 500,
   ...over,
 });

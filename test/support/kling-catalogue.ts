@@ -9,7 +9,7 @@ export const aKlingChannel = (studioUrl: string, over: object = {}) => ({
   baseUrl: `${studioUrl}/kling/v1/videos`,
   apiKeyEnv: 'KLING_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 250,
+  pollIntervalMs: 100,
   listLagMs: 500,
   ...over,
 });

@@ -4,6 +4,7 @@
 
 import { audit } from '../../src/db/ledger-audit';
 import type { Catalogue } from '../../src/domain/catalogue';
+import { acceptedJobs } from './accepted-jobs';
 import { type Liar, startLiar } from './liar';
 import { type Service, startService } from './service';
 
@@ -46,14 +47,10 @@ export function liedToService({ catalogue, channelKeys = {}, task = {} }: Option
     sample: (name: string) => `${service.studio.url}/samples/${name}`,
     /** Sets what happens to all later jobs. */
     async script(fields: object): Promise<void> {
-      const body = JSON.stringify({ render: 'none', run_s: 1, ...fields });
+      const body = JSON.stringify({ render: 'none', ...fields });
       expect((await admin('script', { method: 'POST', body })).status).toBe(200);
     },
-    /** The number of jobs that the studio has accepted for this task. */
-    async jobsOf(taskId: string): Promise<number> {
-      const accepted = await admin(`accepted?client_request_id=${taskId}`);
-      return ((await accepted.json()) as { total: number }).total;
-    },
+    jobsOf: (taskId: string) => acceptedJobs(service, taskId),
     /** Creates a task and waits for its end. */
     async ended(over: object = {}) {
       const { status, json } = await service.create({ ...task, ...over });

@@ -38,7 +38,7 @@ export const aMinimaxChannel = (baseUrl: string, over: object = {}) => ({
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 2_000,
-  pollIntervalMs: 250,
+  pollIntervalMs: 100,
   listLagMs: 0,
   ...over,
 });

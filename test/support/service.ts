@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import { createApp } from '../../src/api/app';
@@ -231,7 +232,7 @@ async function testCatalogue(studioUrl: string, options: ServiceOptions): Promis
   const channels = Object.fromEntries(
     Object.entries(catalogue.channels).map(([id, channel]) => [
       id,
-      { ...channel, pollIntervalMs: 250 },
+      { ...channel, pollIntervalMs: 100 },
     ]),
   );
   const fast = { ...catalogue, channels };
@@ -305,14 +306,14 @@ export async function call(
   return { status: response.status, headers: response.headers, text, json };
 }
 
+/** Reads again and again, because a held read (`Prefer: wait`) looks only once a second. */
 async function finished(service: Service, id: string, withinMs: number): Promise<TaskReply> {
   const until = Date.now() + withinMs;
   for (;;) {
-    const { json } = await service.call('GET', `/v1/videos/generations/${id}`, undefined, {
-      prefer: 'wait=5',
-    });
+    const { json } = await service.call('GET', `/v1/videos/generations/${id}`);
     if (json.status === 'succeeded' || json.status === 'failed') return json;
     if (Date.now() > until) throw new Error(`Not final in time: ${JSON.stringify(json)}`);
+    await setTimeout(100);
   }
 }
 

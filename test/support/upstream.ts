@@ -67,7 +67,7 @@ export async function startUpstream(
     baseUrl: `${studio.url}/api/v3`,
     apiKeyEnv: 'KEY',
     requestTimeoutMs: 1_500,
-    pollIntervalMs: 250,
+    pollIntervalMs: 100,
     jobsInFlightMax: null,
     honoursIdempotencyKey: true,
     hasList: true,

@@ -31,7 +31,7 @@ export const aVideosChannel = (baseUrl: string, over: object = {}) => ({
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 2_000,
-  pollIntervalMs: 250,
+  pollIntervalMs: 100,
   hasList: false,
   ...over,
 });

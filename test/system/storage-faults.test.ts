@@ -13,6 +13,7 @@ import { createS3 } from '../../src/storage/s3';
 import { type Storage, StorageError, type StorageFault } from '../../src/storage/storage';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
+import { acceptedJobs } from '../support/accepted-jobs';
 import { expireUploads, mp4 } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { type Service, startService, textTask } from '../support/service';
@@ -152,11 +153,7 @@ test.each<[string, StorageFault, Break]>([
     const video = await fetch(task.video_url);
     expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     await video.arrayBuffer();
-    const accepted = await fetch(
-      `${service.studio.url}/admin/accepted?client_request_id=${json.id}`,
-      { headers: { authorization: `Bearer ${service.studioKey}` } },
-    );
-    expect(await accepted.json()).toMatchObject({ total: 1 });
+    expect(await acceptedJobs(service, json.id)).toBe(1);
 
     expect((await upload()).status).toBe(200);
     await expireUploads(db);

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
+import { acceptedJobs } from '../support/accepted-jobs';
 import { failingStorage } from '../support/failing-storage';
 import { type Service, startService, textTask } from '../support/service';
 import { timePasses } from '../support/time-passes';
@@ -38,12 +39,6 @@ async function played(url: string) {
   const digest = createHash('sha256').update(bytes).digest();
   return { status: answer.status, type: answer.headers.get('content-type'), digest };
 }
-
-const generations = async ({ studio, studioKey }: Service, taskId: string) => {
-  const url = `${studio.url}/admin/accepted?client_request_id=${taskId}`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${studioKey}` } });
-  return ((await answer.json()) as { total: number }).total;
-};
 
 test('a finished task shows links of this service, and each link returns its file', async () => {
   const metadata = { return_last_frame: true };
@@ -82,7 +77,7 @@ test.each<[string, object]>([
   const task = await service.finished(json.id);
   expect(task.status).toBe('succeeded');
   expect((await played(task.video_url)).status).toBe(200);
-  expect(await generations(service, json.id)).toBe(1);
+  expect(await acceptedJobs(service, json.id)).toBe(1);
   expect(await filesOf(service, json.id)).toMatchObject([{ state: 'stored' }]);
 });
 
@@ -130,7 +125,7 @@ test('a task whose video can never be fetched fails and is refunded, and its fil
     billing: { charged: '0.000000' },
   });
   expect(await notStored(json.id, 'given_up')).toHaveLength(1);
-  expect(await generations(service, json.id)).toBe(1);
+  expect(await acceptedJobs(service, json.id)).toBe(1);
   const [row] = await filesOf(service, json.id);
   expect((await fetch(`${service.url}/files/${row.link_token}.mp4`)).status).toBe(404);
   await removeExpired({ db, storage: kept });
@@ -146,7 +141,7 @@ test('a video is stored although its worker stops in the middle of the copy', as
   await service.startWorker();
   const task = await service.finished(json.id);
   expect((await played(task.video_url)).status).toBe(200);
-  expect(await generations(service, json.id)).toBe(1);
+  expect(await acceptedJobs(service, json.id)).toBe(1);
 });
 
 describe('if the provider’s link expires before the copy is done', () => {
@@ -166,7 +161,7 @@ describe('if the provider’s link expires before the copy is done', () => {
     const task = await service.finished(taskId);
     expect(task.status).toBe('succeeded');
     expect((await played(task.video_url)).status).toBe(200);
-    expect(await generations(service, taskId)).toBe(1);
+    expect(await acceptedJobs(service, taskId)).toBe(1);
   }
 
   test('the video is copied from the new link that the provider gives', async () => {

@@ -9,6 +9,7 @@ import { audit } from '../../src/db/ledger-audit';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal';
 import { findTemporal } from '../../src/embedded/temporal-binary';
 import { searchAttributes } from '../../workflows/search-attributes';
+import { acceptedJobs } from '../support/accepted-jobs';
 import { type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';
 
@@ -136,15 +137,7 @@ export async function allSucceed(service: Service, ids: readonly string[]): Prom
     { ids },
   );
   expect(rows[0]).toEqual({ holds: ids.length, jobs: ids.length });
-  const accepted = await Promise.all(ids.map((id) => acceptedFor(service, id)));
+  const accepted = await Promise.all(ids.map((id) => acceptedJobs(service, id)));
   expect(accepted).toEqual(ids.map(() => 1));
   expect((await audit(service.db)).differences).toEqual([]);
-}
-
-/** The number of creates that the generator accepted for a task. */
-async function acceptedFor({ studio, studioKey }: Service, taskId: string): Promise<number> {
-  const reply = await fetch(`${studio.url}/admin/accepted?client_request_id=${taskId}`, {
-    headers: { authorization: `Bearer ${studioKey}` },
-  });
-  return Number(((await reply.json()) as { total: number }).total);
 }

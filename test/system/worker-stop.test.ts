@@ -2,6 +2,7 @@
 // exits cleanly. The next worker looks the job up before it sends anything.
 
 import { audit } from '../../src/db/ledger-audit';
+import { acceptedJobs } from '../support/accepted-jobs';
 import { type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';
 
@@ -34,10 +35,6 @@ test('a worker that is stopped during a slow create of a job stops in time, and 
   await service.stopWorker();
   await service.startWorker();
   expect(await service.finished(json.id, 60_000)).toMatchObject({ status: 'succeeded' });
-  const accepted = await fetch(
-    `${service.studio.url}/admin/accepted?kind=generation&client_request_id=${json.id}`,
-    { headers: { authorization: 'Bearer studio-key-for-tests' } },
-  );
-  expect(((await accepted.json()) as { total: number }).total).toBe(1);
+  expect(await acceptedJobs(service, json.id)).toBe(1);
   expect((await audit(service.db)).differences).toEqual([]);
 }, 150_000);
