@@ -1,7 +1,8 @@
 // `npm run bench` measures the rows and prints a table. Most rows compare the service with a bare
 // reference in the same run. An error, an unfinished task or wrong books end the run without the
 // final table. `-- --only post,get` measures only these two rows. `-- --quick` uses small sizes.
-// `-- --old-tasks 1670000` writes ten million database rows for the row `retention`. The rows
+// `-- --old-tasks 1670000` writes ten million database rows for the row `retention`, and
+// `-- --only lists --old-tasks 10000000` ten million tasks, in 26 GB, for the row `lists`. The rows
 // `cluster` and `shards` run only if `--only` names them, because their programs are built with Go.
 
 import { parseArgs } from 'node:util';

@@ -36,7 +36,7 @@ interface Settings {
   readonly rounds: number;
   /** The time limit for creating the waiting tasks. */
   readonly creatingSeconds: number;
-  /** The number of old tasks for `retention`. Each task has six database rows. */
+  /** The number of old tasks for `retention`, where each has six database rows, and for `lists`. */
   readonly oldTasks: number;
   /** Small sizes, only to check that every row works. The figures are not usable. */
   readonly quick: boolean;

@@ -10,6 +10,7 @@ import { fileRows } from './files';
 import { floodRow } from './flood';
 import { historyRow } from './history';
 import { ledgerRow } from './ledger';
+import { listsRow } from './lists';
 import { liveRow } from './live';
 import { pairsRow } from './pairs';
 import { readRow } from './read';
@@ -34,6 +35,7 @@ export const rows: readonly Row[] = [
   ledgerRow,
   auditRow,
   retentionRow,
+  listsRow,
   ...fileRows,
   watcherRow,
   crowdRow,

@@ -10,9 +10,9 @@ import { connect, migrate } from '../../src/db/database';
  */
 export async function connectWithoutLimits(url: string): Promise<Knex> {
   const db = connect({ url, poolMax: 1, applicationName: 'bench' });
-  await db.raw(`set statement_timeout = '10min'`);
+  await db.raw(`set statement_timeout = '1h'`);
   const connection = await db.client.acquireConnection();
-  connection.connectionParameters.query_timeout = 10 * 60_000;
+  connection.connectionParameters.query_timeout = 60 * 60_000;
   await db.client.releaseConnection(connection);
   return db;
 }

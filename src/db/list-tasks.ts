@@ -57,9 +57,41 @@ function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string
 }
 
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
+  const { accountId, status } = filter;
+  if (!accountId && (!status || isFinal(status))) return ofAllAccountsQuery(db, filter);
+  return inOrder(db('tasks').select(db.raw(rowColumns)), filter);
+}
+
+/**
+ * No index has the tasks of all accounts in the order of the list. So the first tasks of each account
+ * are read from the indexes of its own lists.
+ */
+function ofAllAccountsQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
+  const each = inOrder(db('tasks').select('id', 'created_at'), filter);
   const order = orderOf(filter);
-  const query = db('tasks').select(db.raw(rowColumns)).orderBy('created_at', order);
-  query.orderBy('id', order).limit(filter.limit + 1);
+  const first = db('accounts')
+    .select('task.id')
+    .crossJoin(db.raw('lateral ? as task', [each.whereRaw('account_id = accounts.id')]))
+    .orderBy([
+      { column: 'task.created_at', order },
+      { column: 'task.id', order },
+    ])
+    .limit(filter.limit + 1);
+  return db('tasks')
+    .select(db.raw(rowColumns))
+    .whereIn('id', first)
+    .orderBy([
+      { column: 'created_at', order },
+      { column: 'id', order },
+    ]);
+}
+
+function inOrder(query: Knex.QueryBuilder, filter: TaskFilter): Knex.QueryBuilder {
+  const order = orderOf(filter);
+  query
+    .orderBy('created_at', order)
+    .orderBy('id', order)
+    .limit(filter.limit + 1);
   return narrow(inPeriod(query, filter, 'id'), filter);
 }
 

@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import { setBudget } from '../../src/db/budgets';
-import { labelledQuery, listTasksQuery } from '../../src/db/list-tasks';
+import { labelledQuery, listTasks, listTasksQuery } from '../../src/db/list-tasks';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { call } from '../support/service';
 import { until } from '../support/until';
@@ -86,6 +86,41 @@ test.each([
   const text = await planOf((db) => labelledQuery(db, { ...page(), ...filter }, ['order', '1']));
   expect(text).toMatch(/Scan using task_labels_list/);
   expect(text).not.toMatch(/Sort|Seq Scan/);
+});
+
+test.each([
+  ['without a filter', {}, 'tasks_account'],
+  ['of one model', { model: 'zzz' }, 'tasks_account_model'],
+  ['with the status failed', { status: 'failed' }, 'tasks_account_ended'],
+  [
+    'of one model with the status failed',
+    { model: 'zzz', status: 'failed' },
+    'tasks_account_model_ended',
+  ],
+] as const)(
+  'a list of all accounts %s reads the first tasks of each account from an index',
+  async (_, filter, index) => {
+    api = await startApi();
+    const text = await planOf((db) => listTasksQuery(db, { limit: 20, ...filter }));
+    expect(text).toMatch(new RegExp(`Index Only Scan using ${index} on tasks`));
+    expect(text).not.toMatch(/Seq Scan on tasks/);
+  },
+);
+
+test('a list of all accounts mixes their tasks by time, in pages', async () => {
+  api = await startApi();
+  const { db } = api;
+  const other = await api.anAccount();
+  const ids: string[] = [];
+  for (const key of [api.apiKey, other.apiKey, other.apiKey, api.apiKey, other.apiKey]) {
+    ids.unshift((await call(api.url, key, 'POST', create, textBody)).json.id);
+  }
+  const newest = await listTasks(db, { limit: 3 });
+  expect(newest.rows.map(({ id }) => id)).toEqual(ids.slice(0, 3));
+  const rest = await listTasks(db, { limit: 3, after: newest.next });
+  expect([rest.rows.map(({ id }) => id), rest.next]).toEqual([ids.slice(3), null]);
+  const oldest = await listTasks(db, { limit: 2, isOldestFirst: true });
+  expect(oldest.rows.map(({ id }) => id)).toEqual(ids.slice(3).reverse());
 });
 
 test('a page of a list by labels examines at most a thousand tasks, even if few of them match', async () => {
