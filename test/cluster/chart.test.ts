@@ -1,6 +1,7 @@
 // Installs the Helm chart at a real Kubernetes API server. No pod runs, because there is no node.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,8 +13,10 @@ import {
   everything,
   go,
   operatorModule,
+  project,
   why,
 } from '../support/chart';
+import { blocksOf } from '../support/markdown';
 import { until } from '../support/until';
 import { startKubernetes, version } from './kubernetes';
 
@@ -107,6 +110,50 @@ describeWithGo(`the chart at an API server${why}`, () => {
     const refused = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'loose' }, spec: loose };
     const { status } = await kubernetes.call('POST', '/api/v1/namespaces/video/pods', refused);
     expect(status).toBe(403);
+  });
+});
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+const describeWithKubectl = go && hasKubectl ? describe : describe.skip;
+
+describeWithKubectl("the blocks of the chart's page (skipped without Go or kubectl)", () => {
+  let kubernetes: Awaited<ReturnType<typeof startKubernetes>>;
+  let tools: string;
+  beforeAll(async () => {
+    tools = await chartTools();
+    kubernetes = await startKubernetes();
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'video' } };
+    expect((await kubernetes.call('POST', '/api/v1/namespaces', namespace)).status).toBe(201);
+  }, 3_600_000);
+  afterAll(() => kubernetes?.stop());
+
+  const page = blocksOf(readFileSync(join(chart, 'README.md'), 'utf8'));
+  /** Runs the block with this text. Without a node no hook ends, so the migration is left out. */
+  const runBlock = (text: string) => {
+    const [block, ...more] = page.filter((one) => one.text.includes(text));
+    expect([block?.language, more]).toEqual(['sh', []]);
+    const changed = block?.text.replace(/helm (install|upgrade) /, '$&--no-hooks ');
+    const env = {
+      ...process.env,
+      KUBECONFIG: kubernetes.kubeconfig,
+      PATH: `${tools}:${process.env.PATH}`,
+    };
+    return run('bash', ['-euc', changed ?? ''], { cwd: project, env });
+  };
+
+  test('create the Secrets and every object, and add the codec', async () => {
+    const status = async (kind: string, name: string) =>
+      (await kubernetes.call('GET', `/apis/apps/v1/namespaces/video/${kind}/${name}`)).status;
+    await runBlock('helm install video');
+    const secrets = await kubernetes.call('GET', '/api/v1/namespaces/video/secrets');
+    const { items } = secrets.body as { items: { metadata: { name: string } }[] };
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(
+      expect.arrayContaining(['video-api', 'video-worker', 'video-migrate']),
+    );
+    expect(await status('deployments', 'video-api')).toBe(200);
+    expect(await status('deployments', 'video-codec')).toBe(404);
+    await runBlock('codec.enabled=true');
+    expect(await status('deployments', 'video-codec')).toBe(200);
   });
 });
 

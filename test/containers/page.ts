@@ -9,9 +9,8 @@ import { promisify } from 'node:util';
 import { blocksOf } from '../support/markdown';
 
 const project = resolve(__dirname, '../..');
-const pages = ['docs/operations.md', 'docs/symptoms.md', 'README.md'].map((name) =>
-  readFileSync(join(project, name), 'utf8'),
-);
+const named = ['docs/operations.md', 'docs/symptoms.md', 'README.md', 'deploy/helm/README.md'];
+const pages = named.map((name) => readFileSync(join(project, name), 'utf8'));
 const blocks = pages.flatMap(blocksOf);
 const copied = [
   ...['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'Dockerfile', 'LICENSE'],
