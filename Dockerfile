@@ -67,6 +67,6 @@ CMD ["studio"]
 FROM base AS service
 EXPOSE 8080
 # The health check of the API, which is the default process. docker-compose.yml has other checks for other processes.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((reply) => process.exit(reply.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["bash", "-c", "exec 3<> /dev/tcp/127.0.0.1/$PORT; printf 'GET /livez HTTP/1.0\r\n\r\n' >&3; read -r _ status _ <&3; [ \"$status\" = 200 ]"]
 CMD ["api"]

@@ -14,6 +14,31 @@ export async function reaches(copy: Copy, service: string, host: string, port: n
   return said === 'open\n';
 }
 
+/** The packages in the container of this service, each with its version. */
+export async function packagesIn(copy: Copy, service: string): Promise<string[]> {
+  const list = (folder: string) => `
+    const fs=require("fs");
+    const walk=(at)=>fs.existsSync(at)&&fs.readdirSync(at).forEach((name)=>{
+      const path=at+"/"+name, file=path+"/package.json";
+      if(name.startsWith("@"))return walk(path);
+      if(fs.existsSync(file)){const found=JSON.parse(fs.readFileSync(file));console.log(found.name+"@"+found.version)}
+      walk(path+"/node_modules");
+    });
+    walk("${folder}")`;
+  const said = await copy.sh(
+    `docker compose exec -T ${service} node -e '${list('/app/node_modules')}'`,
+  );
+  return said.trim().split('\n');
+}
+
+/** The packages in an SBOM of npm, each with its version. */
+export function listedIn(sbom: string): ReadonlySet<string> {
+  const { components } = JSON.parse(sbom) as { components: readonly { purl: string }[] };
+  return new Set(
+    components.map(({ purl }) => decodeURIComponent(purl.replace(/^pkg:npm\/|\?.*$/g, ''))),
+  );
+}
+
 const name = 'video-metadata';
 
 /**
