@@ -15,6 +15,7 @@ import { answerErrors } from './errors';
 import { busyRoutes } from './fast-path';
 import { limitUnknown } from './limits';
 import { observeRequests } from './observe-requests';
+import { repeatReads } from './repeat-reads';
 import { retryHints } from './retry-hints';
 import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
@@ -92,10 +93,9 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   app.use(retryHints());
   app.use(shapeErrors(shapes));
   app.use(answerErrors(deps.observer));
-  app.use(busyRoutes({ admit, create: createRoute, show: tasks.show }));
-  app.use(shapeRoutes(shapes, admitted));
-  app.use(open.routes());
-  app.use(routes.routes());
-  app.use(answerUnknownRoutes({ open, keyed: routes, admit }));
+  const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
+  const unknown = answerUnknownRoutes({ open, keyed: routes, admit });
+  const routers = [open.routes(), routes.routes()];
+  app.use(repeatReads([busy, shapeRoutes(shapes, admitted), ...routers, unknown]));
   return app;
 }

@@ -96,6 +96,8 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
     applicationName: 'api',
+    // Calls wait while PostgreSQL starts again, which takes a few seconds.
+    waitMs: 10_000,
     log,
   });
   const { temporalNamespace: namespace } = config;

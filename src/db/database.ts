@@ -29,6 +29,8 @@ interface DatabaseOptions {
   readonly applicationName: string;
   /** True if PostgreSQL must refuse statements that write. */
   readonly readOnly?: boolean;
+  /** How long a statement waits for a connection; by default four seconds. */
+  readonly waitMs?: number;
   readonly log?: { warn(message: string): void; error(message: string): void };
 }
 
@@ -53,7 +55,7 @@ const sessionSettings = [
   .join(' ');
 
 export function connect(connection: DatabaseOptions): Knex {
-  const { url, poolMax, applicationName, readOnly = false, log } = connection;
+  const { url, poolMax, applicationName, readOnly = false, waitMs = 4_000, log } = connection;
   const guard = silenceGuard();
   const db = knex({
     client: 'pg',
@@ -80,7 +82,7 @@ export function connect(connection: DatabaseOptions): Knex {
       propagateCreateError: false,
       ...guard.pool,
     },
-    acquireConnectionTimeout: 4_000,
+    acquireConnectionTimeout: waitMs,
     // Error messages are stored in logs and histories. The values of a statement belong to
     // customers and must not appear there (docs/decisions.md, 18).
     compileSqlOnError: false,

@@ -1,0 +1,37 @@
+// Cuts the database connection while a call reads. The call is answered from another connection.
+
+import { create, startCutApi, type TestApi } from '../support/api';
+import type { Cutter } from '../support/cutter';
+
+let api: TestApi;
+let cutter: Cutter;
+let taskPath: string;
+beforeAll(async () => {
+  ({ api, cutter } = await startCutApi());
+  taskPath = `${create}/${(await api.create()).json.id}`;
+});
+afterAll(async () => {
+  await api?.close();
+  await cutter?.close();
+});
+
+describe.each(['before', 'after'] as const)('a connection that is cut %s a statement', (when) => {
+  test.each([
+    ['find_tasks', () => taskPath],
+    ['from transfers', () => '/v1/account/statement'],
+    ['from tasks', () => '/v1/tasks'],
+  ])('costs no read its answer (%s)', async (statement, path) => {
+    const asked = await api.call('GET', path());
+    cutter.cutAt(statement, when);
+    const { status, json } = await api.call('GET', path());
+    expect(cutter.hasCut()).toBe(true);
+    expect([status, json]).toEqual([200, asked.json]);
+  });
+
+  test('makes no change a second time', async () => {
+    cutter.cutAt('find_tasks', when);
+    expect((await api.call('DELETE', taskPath)).status).toBe(503);
+    expect(cutter.hasCut()).toBe(true);
+    expect(api.temporal.cancelled).toEqual([]);
+  });
+});
