@@ -11,6 +11,16 @@ const common = {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
 };
 
+// Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
+const sized = [
+  ...['billing', 'guarded-post', 'placed-once'].map((name) => `activities/${name}`),
+  ...['crash-points', 'file-faults', 'floods', 'kills', 'links', 'stopping'].map(
+    (name) => `chaos/${name}`,
+  ),
+  ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
+  ...['api/hostile', 'db/ledger.bank', 'db/ledger.killed', 'embedded/outage'],
+];
+
 const fastFolders = ['house', 'contract', 'domain', 'config', 'catalogue', 'scripts', 'temporal'];
 const fast = fastFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`);
 
@@ -33,7 +43,11 @@ module.exports = {
     ...['long', 'clients', 'deploy'].map((folder) => ({
       ...common,
       displayName: folder,
-      testMatch: [`<rootDir>/test/${folder}/**/*.test.ts`],
+      testMatch: [
+        `<rootDir>/test/${folder}/**/*.test.ts`,
+        ...(folder === 'long' ? sized.map((name) => `<rootDir>/test/${name}.test.ts`) : []),
+      ],
+      globals: { isLongRun: folder === 'long' },
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),

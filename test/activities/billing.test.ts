@@ -7,8 +7,9 @@ import type { JobReport } from '../../src/domain/job';
 import type { Plan } from '../../src/domain/plan-types';
 import { anEnhancedPlan, aPlan, aSuccess } from '../support/builders';
 import { begin, expectBill, lineOf, useRealTransactions } from '../support/real-transactions';
+import { sized } from '../support/sized';
 import { expectCharged, testAllBack } from './billing';
-import { testDrawnCharges } from './drawn-charges';
+import { testDrawnCharges, testDrawnRefunds } from './drawn-charges';
 import { testOrphans } from './orphans';
 
 const transactions = useRealTransactions();
@@ -82,8 +83,17 @@ test('successful tasks are charged by the reported usage', () =>
   ));
 
 testAllBack(transactions, (stage) => (stage === 'enhancing' ? anEnhancedPlan() : aPlan()));
-testDrawnCharges(transactions, { seeds: 1 });
-testOrphans(transactions, { terminated: 7, unsettled: 7, lost: 6, minutes: 3 });
+testDrawnCharges(transactions, sized({ each: { seeds: 1 }, long: { seeds: 50 } }));
+testDrawnRefunds(transactions, sized({ each: { seeds: 0 }, long: { seeds: 50 } }));
+const orphans = sized({
+  each: [{ terminated: 7, unsettled: 7, lost: 6, minutes: 3 }],
+  // Temporal has lost more tasks than one run of the reconciler checks.
+  long: [
+    { terminated: 170, unsettled: 170, lost: 160, minutes: 15 },
+    { terminated: 0, unsettled: 0, lost: 500, minutes: 15 },
+  ],
+});
+for (const size of orphans) testOrphans(transactions, size);
 
 test('a billing transaction that is repeated after a lost answer moves the money only once', () =>
   transactions().open(async (world) => {

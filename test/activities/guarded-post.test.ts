@@ -7,6 +7,7 @@ import { createResolveName } from '../../src/outbound/resolve-public-host';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { brokenUrls, insideHosts } from '../support/hosts';
 import { type NameServer, startNameServer } from '../support/name-server';
+import { sized } from '../support/sized';
 import { testInsideAddresses } from './inside-addresses';
 
 let canaries: Canaries;
@@ -124,4 +125,4 @@ test.each(brokenUrls)(
   },
 );
 
-testInsideAddresses({ spellings: 100 });
+testInsideAddresses(sized({ each: { spellings: 100 }, long: { spellings: 2_000 } }));

@@ -1,5 +1,5 @@
 // A link falls silent for good: its connections pass nothing on any more and are never closed. The
-// other links are in test/long/links.test.ts.
+// long run of links.test.ts has all other links.
 
 import { testLinks } from './links';
 

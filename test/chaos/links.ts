@@ -8,7 +8,7 @@ import type { LinkFault } from './link';
 import { seedOf } from './seed';
 import { type LinkName, startWorld, type World } from './world';
 
-interface LinksSize {
+export interface LinksSize {
   readonly posts: number;
   readonly brokenMs: number;
   readonly links: readonly LinkName[];

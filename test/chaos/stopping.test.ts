@@ -1,5 +1,11 @@
-// Tests one rolling restart with fifty callers.
+// Restarts every process once in each run, and twenty times in the long run.
 
+import { sized } from '../support/sized';
 import { testStopping } from './stopping';
 
-testStopping({ posts: 100, clients: 50, rounds: 1 });
+testStopping(
+  sized({
+    each: { posts: 100, clients: 50, rounds: 1 },
+    long: { posts: 100, clients: 50, rounds: 20 },
+  }),
+);

@@ -340,6 +340,20 @@ describe('sizes of code files', () => {
   });
 });
 
+test('every test file with two sizes belongs to the long run', () => {
+  const { projects } = require('../../jest.config.js') as {
+    projects: { displayName: string; testMatch: string[] }[];
+  };
+  const inLongRun = projects
+    .find(({ displayName }) => displayName === 'long')
+    ?.testMatch.filter((pattern) => !pattern.includes('*'))
+    .map((pattern) => pattern.replace('<rootDir>/', ''));
+  const withSizes = filesIn('test', '.test.ts').filter((path) =>
+    /\/support\/sized'/.test(read(path)),
+  );
+  expect(inLongRun?.sort()).toEqual(withSizes.sort());
+});
+
 function forbiddenIn(name: string): string[] {
   const { is, may, types = [], packages } = groups[name] as Group;
   const files = sources.filter((path) => liesInOne(withoutEnding(path), is));

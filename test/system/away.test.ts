@@ -8,6 +8,7 @@ import { creditAccount } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
 import { findFunds } from '../support/funds';
 import { type Service, textTask } from '../support/service';
+import { sized } from '../support/sized';
 import { until } from '../support/until';
 import {
   createOver,
@@ -62,7 +63,10 @@ test('a task is pending if no worker opens it in time, and succeeds when a worke
   expect(await service.finished(id)).toMatchObject({ status: 'succeeded' });
 });
 
-testWorkersAway(() => own, { creates: 40, awayMs: 4_000 });
+testWorkersAway(
+  () => own,
+  sized({ each: { creates: 40, awayMs: 4_000 }, long: { creates: 1_200, awayMs: 60_000 } }),
+);
 
 test('a pending task fails without a charge if the balance is too low when the task is opened', async () => {
   const { accountId, apiKey } = await service.anAccount(1_000_000_000);
@@ -127,4 +131,11 @@ test('a finished task whose workflow Temporal has deleted can be read, but not c
   // The time limit is long, because Temporal deletes the workflow asynchronously.
 }, 180_000);
 
-testTemporalAway(() => own, { rounds: 1, creates: 40, awayMs: 4_000 });
+const timesAway = sized({
+  each: [{ rounds: 1, creates: 40, awayMs: 4_000 }],
+  long: [
+    { rounds: 5, creates: 20, awayMs: 5_000 },
+    { rounds: 1, creates: 1_200, awayMs: 60_000 },
+  ],
+});
+for (const size of timesAway) testTemporalAway(() => own, size);

@@ -9,6 +9,7 @@ import { startDelivery } from '../../src/temporal/start-delivery';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, type TaskReply, textTask } from '../support/service';
+import { sized } from '../support/sized';
 import { connectTemporal } from '../support/temporal';
 import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
@@ -135,7 +136,10 @@ test('the test of a webhook arrives once, signed, and its caller sees the answer
   await service.call('DELETE', `/v1/webhooks/${webhook.id}`);
 });
 
-testFailingReceiver(() => ({ service, sink }), { tasks: 2, minutes: 2 });
+testFailingReceiver(
+  () => ({ service, sink }),
+  sized({ each: { tasks: 2, minutes: 2 }, long: { tasks: 500, minutes: 10 } }),
+);
 
 test('a callback that an operator sends again has the same id and the same body', async () => {
   const id = await aTask();
