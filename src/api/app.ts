@@ -68,7 +68,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const admit = createAdmission(authenticate, rates, elapsed);
   const list = listAccountTasks(deps);
   const quote = createQuote(deps);
-  const shapes = createShapes(deps, { ...tasks, create, list, quote });
+  const shapes = createShapes(deps, { ...tasks, create, list, quote, find });
   const running = rates.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
@@ -82,7 +82,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   routes.post(['/v1/videos/generations', '/v1/video/generations'], createRoute);
   quoteRoutes(routes, quote);
   readRoutes(routes, tasks);
-  routes.get('/v1/tasks', list);
+  routes.get('/v1/tasks', (ctx) => list(ctx));
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, find);
   accountRoutes(routes, deps);

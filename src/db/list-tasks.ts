@@ -5,7 +5,14 @@ import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
 import type { TaskStatus } from '../contract/vocabulary';
 import { isFinal } from '../domain/task';
-import { isRunning, type ReadTask, rowColumns, shownTask, type TaskRow } from './tasks';
+import {
+  askedColumn,
+  isRunning,
+  type ReadTask,
+  rowColumns,
+  shownTask,
+  type TaskRow,
+} from './tasks';
 
 interface TaskFilter {
   readonly accountId?: string;
@@ -17,6 +24,8 @@ interface TaskFilter {
   /** `next` of the previous page. */
   readonly after?: string | null;
   readonly isOldestFirst?: boolean;
+  /** Also reads what the callers of the tasks asked for. */
+  readonly withAsked?: boolean;
   readonly limit: number;
 }
 
@@ -59,7 +68,7 @@ function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
   const { accountId, status } = filter;
   if (!accountId && (!status || isFinal(status))) return ofAllAccountsQuery(db, filter);
-  return inOrder(db('tasks').select(db.raw(rowColumns)), filter);
+  return inOrder(db('tasks').select(db.raw(columnsOf(filter))), filter);
 }
 
 /**
@@ -78,7 +87,7 @@ function ofAllAccountsQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
     ])
     .limit(filter.limit + 1);
   return db('tasks')
-    .select(db.raw(rowColumns))
+    .select(db.raw(columnsOf(filter)))
     .whereIn('id', first)
     .orderBy([
       { column: 'created_at', order },
@@ -93,6 +102,10 @@ function inOrder(query: Knex.QueryBuilder, filter: TaskFilter): Knex.QueryBuilde
     .orderBy('id', order)
     .limit(filter.limit + 1);
   return narrow(inPeriod(query, filter, 'id'), filter);
+}
+
+function columnsOf({ withAsked = false }: TaskFilter): string {
+  return withAsked ? `${rowColumns}, ${askedColumn}` : rowColumns;
 }
 
 function orderOf({ isOldestFirst = false }: TaskFilter): 'asc' | 'desc' {
@@ -110,7 +123,7 @@ export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label
 /** Of the tasks with these ids, selects those that match the other labels and the filter. */
 function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids: string[]) {
   const query = db('tasks')
-    .select(db.raw(rowColumns))
+    .select(db.raw(columnsOf(filter)))
     .joinRaw('join unnest(?::text[]) with ordinality as given (id, place) using (id)', [ids])
     .orderBy('place')
     .limit(filter.limit + 1);

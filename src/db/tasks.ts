@@ -7,8 +7,9 @@ import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
+import type { Plan } from '../domain/plan-types';
 import { type LiveTask, liveObject, type TaskFacts, waitingMessage } from '../domain/task';
-import { gathered } from './gathered';
+import { type Gathered, gathered } from './gathered';
 import { prepare } from './prepared-statement';
 
 /** The columns of a task's row that the API needs for its replies. */
@@ -21,6 +22,15 @@ export interface StoredTask {
   /** What the object of a live task is derived from; null once the task is final. */
   readonly live: Live | null;
   readonly requestHash: string;
+  /** Only a statement with `askedColumn` reads it. */
+  readonly asked?: Asked;
+}
+
+/** What the caller of a task asked for, and its object does not repeat. */
+export interface Asked {
+  /** Empty if the content of the task was erased. */
+  readonly prompt: string | null;
+  readonly plan: Plan;
 }
 
 export interface Live {
@@ -66,6 +76,10 @@ export const storedColumns = `
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 
+/** SQL for an `Asked`. */
+export const askedColumn = `
+  json_build_object('prompt', tasks.request->'prompt', 'plan', tasks.plan) as asked`;
+
 /** SQL for a time in milliseconds, with fractions. */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 
@@ -75,15 +89,21 @@ export async function findTask(db: Knex, id: string): Promise<StoredTask | null>
 }
 
 /** Like `findTask`, but concurrent calls share one statement. */
-export function gatheredFindTask(db: Knex): (id: string) => Promise<StoredTask | null> {
+export function gatheredFindTask(db: Knex): Gathered<StoredTask> {
   return gathered((ids) => findTasks(db, ids));
+}
+
+/** Like `gatheredFindTask`, but the tasks have what their callers asked for. */
+export function gatheredFindAsked(db: Knex): Gathered<StoredTask> {
+  return gathered((ids) => findTasks(db, ids, findAskedByIds));
 }
 
 async function findTasks(
   db: Knex,
   ids: readonly string[],
+  read = findByIds,
 ): Promise<ReadonlyMap<string, StoredTask>> {
-  const rows = await findByIds(db, { ids });
+  const rows = await read(db, { ids });
   return new Map(rows.map((row) => [row.id, shownTask(row)]));
 }
 
@@ -104,6 +124,11 @@ export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
 const findByIds = prepare<ReadTask>(
   'find_tasks',
   `select ${storedColumns} from tasks where id = any(:ids)`,
+);
+
+const findAskedByIds = prepare<ReadTask>(
+  'find_asked_tasks',
+  `select ${storedColumns}, ${askedColumn} from tasks where id = any(:ids)`,
 );
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {

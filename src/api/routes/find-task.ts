@@ -1,9 +1,11 @@
 // Finds a task for its owner, in its row, and asks the workflow of a live task what it is doing.
 
 import { LRUCache } from 'lru-cache';
+import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
-import { gatheredFindTask, type Live } from '../../db/tasks';
+import { type Asked, gatheredFindAsked, gatheredFindTask, type Live } from '../../db/tasks';
+import { assert } from '../../domain/assert';
 import { liveObject, stageOf, united } from '../../domain/task';
 import type { TemporalClient } from '../../temporal/client';
 import type { ApiDeps } from '../deps';
@@ -16,10 +18,26 @@ export interface Found {
   /** Null once the task is final. */
   readonly live: Live | null;
   readonly answeredBy?: 'workflow';
+  readonly asked?: Asked;
 }
 
 /** Returns undefined if there is no such task, or it belongs to another account. */
-export type FindTask = (taskId: string, asker: Asker) => Promise<Found | undefined>;
+export type FindTask = (
+  taskId: string,
+  asker: Asker,
+  withAsked?: boolean,
+) => Promise<Found | undefined>;
+
+export interface AskedTask {
+  readonly task: TaskObject;
+  readonly asked: Asked;
+}
+
+/** A task whose row was read with what its caller asked for. */
+export function askedTask(text: string, asked: Asked | undefined): AskedTask {
+  assert(asked, 'the statement has read it');
+  return { task: JSON.parse(text) as TaskObject, asked };
+}
 
 export interface Asker {
   readonly accountId: string;
@@ -37,6 +55,7 @@ export function createFindTask(
   unknownLookups: Buckets,
 ): FindTask {
   const findRow = gatheredFindTask(deps.db);
+  const findAsked = gatheredFindAsked(deps.db);
   const unknown = new LRUCache<string, true>({
     max: unknownMax,
     ttl: unknownForMs,
@@ -51,11 +70,12 @@ export function createFindTask(
     if (limited) throw limited;
     unknown.set(taskId, true);
   };
-  return async (taskId, asker) => {
+  return async (taskId, asker, withAsked = false) => {
     if (!isTaskId(taskId)) return undefined;
-    const row = await findRow(taskId);
+    const row = await (withAsked ? findAsked : findRow)(taskId);
     if (row?.accountId !== asker.accountId) return countUnknown(taskId, asker);
-    return { status: row.status, text: row.object, live: row.live };
+    const { status, object: text, live, asked } = row;
+    return { status, text, live, ...(asked ? { asked } : {}) };
   };
 }
 
@@ -87,12 +107,12 @@ export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>, find: 
       const told = await ask(taskId);
       if (!told) return row;
       // The task has ended while its workflow was asked.
-      if (told.message === null) return find(taskId, asker);
+      if (told.message === null) return find(taskId, asker, row.asked !== undefined);
       const facts = united(live.facts, told.facts);
       if (stageOf(facts) !== stageOf(told.facts)) return row;
       const object = liveObject(live.task, facts, told.message);
       const shown = { status: object.status, text: JSON.stringify(object) };
-      return { ...shown, live: { ...live, facts }, answeredBy: 'workflow' };
+      return { ...row, ...shown, live: { ...live, facts }, answeredBy: 'workflow' };
     },
   };
 }

@@ -9,6 +9,7 @@ import { listTasks } from '../../db/list-tasks';
 import type { KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { ApiDeps } from '../deps';
+import { type AskedTask, askedTask } from './find-task';
 import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
 
 // A task has at most this many labels, so a list accepts at most this many label filters. A query
@@ -25,17 +26,26 @@ const parameters = [
   'created_before',
 ];
 
-export function listAccountTasks({ db }: ApiDeps): (ctx: KeyedCall) => Promise<void> {
-  return async (ctx) => {
+/** A form of a page besides our own. */
+export type PageForm = (tasks: readonly AskedTask[], next: string | null) => object;
+
+export type ListTasks = (ctx: KeyedCall, form?: PageForm) => Promise<void>;
+
+export function listAccountTasks({ db }: ApiDeps): ListTasks {
+  return async (ctx, form) => {
     const filters = readQuery(ctx.query, filtersOf);
-    const { rows, next } = await listTasks(db, {
-      accountId: ctx.state.caller.accountId,
-      ...filters,
-    });
-    answerJsonText(
-      ctx,
-      `{"data":[${rows.map(({ object }) => object).join(',')}],"next":${JSON.stringify(next)}}`,
-    );
+    const { accountId } = ctx.state.caller;
+    const withAsked = form !== undefined;
+    const { rows, next } = await listTasks(db, { accountId, withAsked, ...filters });
+    const text = form
+      ? JSON.stringify(
+          form(
+            rows.map(({ object, asked }) => askedTask(object, asked)),
+            next,
+          ),
+        )
+      : `{"data":[${rows.map(({ object }) => object).join(',')}],"next":${JSON.stringify(next)}}`;
+    answerJsonText(ctx, text);
   };
 }
 

@@ -14,10 +14,22 @@ import { answerJsonText, refuse, taskNotFound } from '../context';
 import type { ApiDeps } from '../deps';
 import { unavailable } from '../errors';
 import { withoutTaskId } from '../unknown-routes';
-import { type Asker, createWorkflowReads, type FindTask, type Found } from './find-task';
+import {
+  type AskedTask,
+  type Asker,
+  askedTask,
+  createWorkflowReads,
+  type FindTask,
+  type Found,
+} from './find-task';
 import { holdReads } from './held-reads';
 
 export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
+
+/** A form of a task besides our own. */
+export type Form = (task: AskedTask) => object;
+
+export type ShowTask = (ctx: KeyedCall, taskId: string, form?: Form) => Promise<void>;
 
 interface Access {
   readonly find: FindTask;
@@ -26,7 +38,7 @@ interface Access {
 
 /** What callers do with one task. Each handler answers with the task object. */
 export interface TaskHandlers {
-  readonly show: TaskHandler;
+  readonly show: ShowTask;
   readonly cancel: TaskHandler;
   readonly deleteContent: TaskHandler;
 }
@@ -58,21 +70,25 @@ export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
 }
 
 /** Answers GET of a task. */
-function showTask(deps: ApiDeps, find: FindTask): TaskHandler {
+function showTask(deps: ApiDeps, find: FindTask): ShowTask {
   const hold = holdReads(deps);
   const { askAhead, withWorkflow } = createWorkflowReads(deps.temporal, find);
-  return async (ctx, taskId) => {
+  return async (ctx, taskId, form) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);
     askAhead(taskId, asker);
-    const row = await hold(ctx, () => find(taskId, asker));
+    const row = await hold(ctx, () => find(taskId, asker, form !== undefined));
     const found = row && (await withWorkflow(row, taskId, asker));
     if (!found) return refuse(ctx, taskNotFound);
     const { answeredBy = 'row' } = found;
     if (!isFinal(found.status)) ctx.state.answeredBy = answeredBy;
     ctx.set('X-Answered-By', answeredBy);
-    answerFound(ctx, found);
+    answerFound(ctx, form ? inForm(form, found) : found);
   };
+}
+
+function inForm(form: Form, found: Found): Found {
+  return { ...found, text: JSON.stringify(form(askedTask(found.text, found.asked))) };
 }
 
 /**

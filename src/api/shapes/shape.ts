@@ -8,6 +8,8 @@ import type { ApiCall, ApiState, KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { Create } from '../create/create';
 import type { ApiDeps } from '../deps';
+import type { FindTask } from '../routes/find-task';
+import type { ListTasks } from '../routes/list';
 import type { Quote } from '../routes/quotes';
 import type { TaskHandlers } from '../routes/read';
 
@@ -16,7 +18,8 @@ export type Handler = (ctx: KeyedCall) => Promise<void>;
 /** The handlers of our own API, which every shape uses. */
 export interface Calls extends TaskHandlers {
   readonly create: Create;
-  readonly list: Handler;
+  readonly list: ListTasks;
+  readonly find: FindTask;
   readonly quote: Quote;
 }
 
@@ -77,14 +80,11 @@ export function shapeErrors(shapes: readonly Shape[]): Middleware<ApiState> {
 }
 
 /** Replaces the answer of a handler of ours. A refusal stays, and `shapeErrors` translates it. */
-export async function translateAnswer<T>(
-  ctx: KeyedCall,
-  translate: (answer: T) => object | Promise<object>,
-): Promise<void> {
+export function translateAnswer<T>(ctx: KeyedCall, translate: (answer: T) => object): void {
   if (ctx.status >= 400) return;
   const { body } = ctx;
   const answer = (typeof body === 'string' ? JSON.parse(body) : body) as T;
-  answerJsonText(ctx, JSON.stringify(await translate(answer)));
+  answerJsonText(ctx, JSON.stringify(translate(answer)));
 }
 
 /** Cancels an unfinished task, and deletes the content of a finished one. */

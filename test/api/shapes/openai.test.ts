@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { startApi, type TestApi } from '../../support/api';
+import { countStatements } from '../../support/database';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -140,6 +141,27 @@ describe('errors', () => {
     ]);
     expect(replies.map(({ json }) => json.error.param)).toContain(null);
   });
+});
+
+test('a read and a page of a list are one statement each, as in our own form', async () => {
+  const { id } = (await api.call('POST', videos, video)).json;
+  await api.finish(id);
+  for (const path of [`/v1/videos/generations/${id}`, `${videos}/${id}`, '/v1/tasks', videos]) {
+    const counted = countStatements(api.apiDb);
+    expect((await api.call('GET', path)).status).toBe(200);
+    expect([path, counted.stop()]).toEqual([path, 1]);
+  }
+});
+
+test('the video of an account whose content is gone has no prompt', async () => {
+  const { id } = (await api.call('POST', videos, video)).json;
+  await api.finish(id);
+  await api
+    .db('tasks')
+    .where({ id })
+    .update({ request: { ...(await requestOf(id)), prompt: '' } });
+  const { json } = await api.call('GET', `${videos}/${id}`);
+  expect([json.prompt, json.seconds, json.size]).toEqual([null, '5', '1280x720']);
 });
 
 test('a list has cursors in both directions and covers every task once', async () => {

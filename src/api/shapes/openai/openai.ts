@@ -2,10 +2,11 @@
 // /v1/videos/quotes lie between them and are left out.
 
 import type { TaskObject } from '../../../contract/task';
-import { findAskedTasks } from '../../../db/asked-tasks';
 import { removeUpload } from '../../../db/files/uploads';
 import { type KeyedCall, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
+import { askedTask } from '../../routes/find-task';
+import { askerOf } from '../../routes/read';
 import { createTranslated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
 import { type OpenAiRequest, readOpenAiRequest } from './request';
@@ -17,7 +18,7 @@ const oneVideo = /^\/v1\/videos\/([^/]+)(\/content)?$/;
 
 export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   const create = createVideo(deps, calls);
-  const list = listVideos(deps, calls);
+  const list = listVideos(calls);
   return {
     owns: (path) => owned.test(path),
     routeOf(method, path) {
@@ -28,7 +29,7 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
       if (!id) return null;
       const route = `${base}/:video_id${content ?? ''}`;
       if (content) return method === 'GET' ? { route, handle: showContent(calls, id) } : null;
-      if (method === 'GET') return { route, handle: showVideo(deps, calls, id) };
+      if (method === 'GET') return { route, handle: showVideo(calls, id) };
       return method === 'DELETE' ? { route, handle: deleteVideo(calls, id) } : null;
     },
     errorBody: ({ message, type, param, code }, status) => ({
@@ -42,7 +43,7 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   };
 }
 
-function createVideo(deps: ApiDeps, { create }: Calls): Handler {
+function createVideo(deps: ApiDeps, { create, find }: Calls): Handler {
   return async (ctx) => {
     const request = await readOpenAiRequest(deps, ctx);
     const outcome = await createTranslated(ctx, create, request).catch(async (error: unknown) => {
@@ -53,10 +54,10 @@ function createVideo(deps: ApiDeps, { create }: Calls): Handler {
     const mayExist = ctx.res.hasHeader('Location') && outcome.outcome !== 'replayed';
     if (!mayExist) await dropFile(deps, ctx, request);
     if (outcome.outcome === 'refused') return;
-    const { task } = outcome;
-    ctx.set('Location', `${base}/${task.id}`);
-    const asked = await findAskedTasks(deps.db, ctx.state.caller.accountId, [task.id]);
-    await translateAnswer(ctx, () => videoOf(task, asked.get(task.id)));
+    const { id } = outcome.task;
+    ctx.set('Location', `${base}/${id}`);
+    const found = await find(id, askerOf(ctx), true);
+    if (found) ctx.body = videoOf(askedTask(found.text, found.asked));
   };
 }
 
@@ -65,14 +66,10 @@ async function dropFile({ db, storage }: ApiDeps, ctx: KeyedCall, { file }: Open
   if (key) await storage.remove(key);
 }
 
-function showVideo({ db }: ApiDeps, { show }: Calls, id: string): Handler {
+function showVideo({ show }: Calls, id: string): Handler {
   return async (ctx) => {
-    const [asked] = await Promise.all([
-      findAskedTasks(db, ctx.state.caller.accountId, [id]),
-      show(ctx, id),
-    ]);
+    await show(ctx, id, videoOf);
     pollAfter(ctx);
-    await translateAnswer<TaskObject>(ctx, (task) => videoOf(task, asked.get(id)));
   };
 }
 
@@ -82,26 +79,13 @@ function pollAfter(ctx: KeyedCall): void {
   if (seconds > 0) ctx.set('openai-poll-after-ms', String(seconds * 1_000));
 }
 
-interface Page {
-  readonly data: readonly TaskObject[];
-  readonly next: string | null;
-}
-
-function listVideos({ db }: ApiDeps, { list }: Calls): Handler {
-  return async (ctx) => {
-    await list(ctx);
-    await translateAnswer<Page>(ctx, async ({ data, next }) => {
-      const ids = data.map(({ id }) => id);
-      const asked = await findAskedTasks(db, ctx.state.caller.accountId, ids);
-      return {
-        object: 'list',
-        data: data.map((task) => videoOf(task, asked.get(task.id))),
-        first_id: ids[0] ?? null,
-        last_id: ids.at(-1) ?? null,
-        has_more: next !== null,
-      };
+function listVideos({ list }: Calls): Handler {
+  return (ctx) =>
+    list(ctx, (tasks, next) => {
+      const data = tasks.map(videoOf);
+      const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+      return { object: 'list', data, first_id: first, last_id: last, has_more: next !== null };
     });
-  };
 }
 
 /** Redirects to the link of the file, which needs no key. */
@@ -146,6 +130,6 @@ function noContent({ status, error, data }: TaskObject, variant: 'video' | 'thum
 function deleteVideo(calls: Calls, id: string): Handler {
   return async (ctx) => {
     await cancelOrDelete(calls, ctx, id);
-    await translateAnswer(ctx, () => ({ id, object: 'video.deleted', deleted: true }));
+    translateAnswer(ctx, () => ({ id, object: 'video.deleted', deleted: true }));
   };
 }
