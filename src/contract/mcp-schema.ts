@@ -2,6 +2,7 @@
 // extension.
 
 import { z } from 'zod';
+import { type Fault, invalid } from './field';
 import { requestFields } from './request-schema';
 
 /** Long enough for most videos that are nearly finished, and shorter than the patience of clients. */
@@ -51,6 +52,16 @@ export function toolsOf() {
     description,
     inputSchema: z.toJSONSchema(z.object(fields), { io: 'input' }) as { type: 'object' },
   }));
+}
+
+/** The first fault of the arguments of a tool; a create and a quote check their own. */
+export function argumentsFault(name: ToolName, given: object): Fault | null {
+  if (name === 'submit' || name === 'quote') return null;
+  const [issue] = z.strictObject(tools[name].fields).safeParse(given).error?.issues ?? [];
+  if (!issue) return null;
+  const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+  const param = (unknown ?? String(issue.path[0] ?? '')).slice(0, 80);
+  return invalid(param, unknown === undefined ? issue.message : 'there is no such field.');
 }
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks';

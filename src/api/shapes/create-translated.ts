@@ -2,7 +2,8 @@
 // the fields that the service does not know, because its caller expects them to have an effect.
 
 import { invalid } from '../../contract/field';
-import { parseRequest } from '../../contract/parse-request';
+import { type ParsedRequest, parseRequest } from '../../contract/parse-request';
+import type { JsonObject } from '../../contract/safe-json';
 import type { KeyedCall } from '../context';
 import { answerCreate, type CreateOutcome } from '../create/answer';
 import type { Create } from '../create/create';
@@ -14,14 +15,17 @@ export async function createTranslated(
   create: Create,
   { body, compared = (request) => request }: Translated,
 ): Promise<CreateOutcome> {
-  const read = parseRequest(body);
-  const { ignored, faults, request } = read;
-  const unknown = ignored.map((name) =>
-    invalid(name, 'there is no such field; options of a video go into metadata.'),
-  );
-  const parsed = { ...read, faults: [...faults, ...unknown], ignored: [] };
+  const parsed = parseTranslated(body);
   showNames(ctx, parsed);
-  const outcome = await create(ctx, parsed, compared(request));
+  const outcome = await create(ctx, parsed, compared(parsed.request));
   answerCreate(ctx, outcome);
   return outcome;
+}
+
+export function parseTranslated(body: JsonObject): ParsedRequest {
+  const read = parseRequest(body);
+  const unknown = read.ignored.map((name) =>
+    invalid(name, 'there is no such field; options of a video go into metadata.'),
+  );
+  return { ...read, faults: [...read.faults, ...unknown], ignored: [] };
 }

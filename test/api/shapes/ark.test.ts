@@ -63,11 +63,35 @@ test('a delete with a body answers {} and cancels the task', async () => {
   expect(api.temporal.cancelled).toContain(id);
 });
 
+test('the list that this form does not have is refused with the list of ours', async () => {
+  const { status, json } = await api.call('GET', `${tasks}?page_num=1`);
+  expect([status, json.error.code]).toEqual([404, 'ResourceNotFound']);
+  expect(json.error.message).toContain('/v1/tasks');
+});
+
 test.each([
   ['an option that the service prices', { priority: 1 }, 'metadata.priority', 'InvalidParameter'],
   ['no content', { content: null }, 'prompt', 'MissingParameter'],
   ['an unknown model', { model: 'other' }, 'model', 'InvalidEndpointOrModel.NotFound'],
   ['an unknown role', { content: [text, image('a', 'x')] }, 'content[1].role', 'InvalidParameter'],
+  [
+    'an unknown option of an item',
+    { content: [{ ...text, language: 'en' }] },
+    'content[0].language',
+    'InvalidParameter',
+  ],
+  [
+    'an unknown option of a picture',
+    { content: [text, { type: 'image_url', image_url: { url: 'https://a.b/c', detail: 'low' } }] },
+    'content[1].image_url.detail',
+    'InvalidParameter',
+  ],
+  [
+    'a role of a text',
+    { content: [{ ...text, role: 'reference_image' }] },
+    'content[0].role',
+    'InvalidParameter',
+  ],
   ['an unknown item', { content: [{ type: 'draft_task' }] }, 'content[0].type', 'InvalidParameter'],
   [
     'a first frame alone',

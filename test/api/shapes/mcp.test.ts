@@ -100,6 +100,18 @@ test('quote shows the hold of a video and makes nothing', async () => {
   expect(await taskCount()).toBe(before);
 });
 
+test.each([
+  ['quote', { ...textBody, colour: 'red' }, 'colour'],
+  ['status', { task_id: 'task_1', colour: 'red' }, 'colour'],
+  ['status', {}, 'task_id'],
+  ['result', { task_id: 'task_1', wait_seconds: 'long' }, 'wait_seconds'],
+  ['cancel', { task_id: 7 }, 'task_id'],
+])('%s refuses an argument that would have no effect: %j', async (name, given, param) => {
+  const { isError, structuredContent } = await tool(name, given);
+  expect([isError, structuredContent.error.code]).toEqual([true, 'invalid_value']);
+  expect(structuredContent.error.param).toBe(param);
+});
+
 test('status, cancel and result show the task', async () => {
   const id = (await submit()).structuredContent.id;
   const own = async () => (await api.call('GET', `/v1/videos/generations/${id}`)).json;

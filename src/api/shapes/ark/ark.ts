@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { cancelledMessage } from '../../../domain/task';
 import { bodyBytesMax, readJsonBody } from '../../body';
+import { Refused } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { createTranslated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
@@ -17,6 +18,7 @@ export function arkShape(_deps: ApiDeps, calls: Calls): Shape {
     owns: (path) => path.startsWith('/api/v3/'),
     routeOf(method, path) {
       if (path === base && method === 'POST') return { route: base, handle: createTask(calls) };
+      if (path === base && method === 'GET') return { route: base, handle: refuseList };
       const [, id] = oneTask.exec(path) ?? [];
       if (!id) return null;
       const route = `${base}/:task_id`;
@@ -29,27 +31,32 @@ export function arkShape(_deps: ApiDeps, calls: Calls): Shape {
   };
 }
 
+async function refuseList(): Promise<never> {
+  const message = 'This form has no list; GET /v1/tasks lists the tasks.';
+  throw new Refused({ code: 'route_not_found', param: '', message });
+}
+
 function createTask({ create }: Calls): Handler {
   return async (ctx) => {
     const sent: JsonObject = await readJsonBody(ctx.req, bodyBytesMax);
     await createTranslated(ctx, create, { body: nativeBody(sent) });
     if (ctx.status < 400)
       ctx.set('Location', ctx.response.get('Location').replace(/^.*\//, `${base}/`));
-    await translateAnswer<{ id: string }>(ctx, ({ id }) => ({ id }));
+    translateAnswer<{ id: string }>(ctx, ({ id }) => ({ id }));
   };
 }
 
 function showTask({ show }: Calls, id: string): Handler {
   return async (ctx) => {
     await show(ctx, id);
-    await translateAnswer<TaskObject>(ctx, arkTask);
+    translateAnswer<TaskObject>(ctx, arkTask);
   };
 }
 
 function deleteTask(calls: Calls, id: string): Handler {
   return async (ctx) => {
     await cancelOrDelete(calls, ctx, id);
-    await translateAnswer(ctx, () => ({}));
+    translateAnswer(ctx, () => ({}));
   };
 }
 

@@ -59,11 +59,13 @@ function itemOf(item: unknown, index: number): Item {
   if (typeof item !== 'object' || item === null) throw faulty(at, 'must be an object.');
   const fields = item as JsonObject;
   const { type } = fields;
+  refuseUnknown(at, fields, ['type', 'role', String(type)]);
   const role = fields.role ?? '';
   if (typeof role !== 'string' || !roles.includes(role)) {
     throw faulty(`${at}.role`, `must be one of ${roles.slice(1).join(', ')}.`);
   }
   if (type === 'text') {
+    if (role !== '') throw faulty(`${at}.role`, 'belongs to media, not to a text.');
     if (typeof fields.text !== 'string') throw faulty(`${at}.text`, 'must be a text.');
     return { type, role, value: fields.text };
   }
@@ -71,9 +73,22 @@ function itemOf(item: unknown, index: number): Item {
     throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
   }
   const named = fields[type];
-  const url = typeof named === 'object' && named !== null ? (named as JsonObject).url : undefined;
+  const media = typeof named === 'object' && named !== null ? (named as JsonObject) : {};
+  refuseUnknown(`${at}.${type}`, media, ['url']);
+  const { url } = media;
   if (typeof url !== 'string') throw faulty(`${at}.${type}.url`, 'must be a URL.');
   return { type, role, value: url };
+}
+
+/** Otherwise an option of an item would have no effect, and its caller would not know. */
+function refuseUnknown(at: string, fields: JsonObject, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === null || known.includes(name)) continue;
+    throw faulty(
+      `${at}.${name}`.slice(0, 80),
+      `there is no such field; ${at} has ${known.join(', ')}.`,
+    );
+  }
 }
 
 /** Our contract names the first and the last frame by their places in `images`. */

@@ -1,11 +1,10 @@
 // Runs handlers of our own API for a tool, and takes their answers back from the call.
 
 import { errorBody } from '../../../contract/error';
-import { parseRequest } from '../../../contract/parse-request';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, Refused } from '../../context';
-import { createTranslated } from '../create-translated';
+import { createTranslated, parseTranslated } from '../create-translated';
 import type { Calls, NativeError } from '../shape';
 
 export type Answered<T> = { readonly answer: T } | { readonly error: NativeError };
@@ -39,7 +38,7 @@ export function callsOf(ctx: KeyedCall, { create, quote, show, cancel }: Calls):
       if (idempotencyKey !== undefined) ctx.req.headers['idempotency-key'] = idempotencyKey;
       return answered(() => createTranslated(ctx, create, { body }));
     },
-    quote: (body) => answered(() => quote(ctx, parseRequest(body))),
+    quote: (body) => answered(() => quote(ctx, parseTranslated(body))),
     show(taskId, waitSeconds = 0) {
       ctx.req.headers.prefer = `wait=${waitSeconds}`;
       return answered(() => show(ctx, taskId));

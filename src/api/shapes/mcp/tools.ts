@@ -1,6 +1,12 @@
 // The tools: the call of our own API that each of them is.
 
-import { type ToolName, toolsOf, waitSecondsDefault } from '../../../contract/mcp-schema';
+import { errorBody } from '../../../contract/error';
+import {
+  argumentsFault,
+  type ToolName,
+  toolsOf,
+  waitSecondsDefault,
+} from '../../../contract/mcp-schema';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { NativeError } from '../shape';
 import type { CallToolResult, Server } from './library';
@@ -25,6 +31,8 @@ export function serveTools(server: Server, own: OwnCalls, asTask: boolean): void
     const { name, arguments: given = {} } = params;
     const tool = Object.hasOwn(tools, name) ? tools[name as ToolName] : undefined;
     if (!tool) return refused(noTool(name));
+    const fault = argumentsFault(name as ToolName, given);
+    if (fault) return refused(errorBody(fault).error);
     if (name !== 'submit' || !asTask) return tool(own, given);
     const submitted = await submit(own, given);
     // The read proves that the task is stored before its handle is answered.
