@@ -22,7 +22,9 @@ function mayRetry({
 }: ParameterizedContext<ApiState>): boolean | null {
   // A repeat in the next seconds would be the same conflict.
   if (status === 409) return false;
-  if (method !== 'POST' || (status !== 429 && status < 500)) return null;
+  if (method !== 'POST') return null;
+  // After a success there is a task, and a fault of the request stays one.
+  if (status !== 429 && status < 500) return false;
   if (headers['idempotency-key'] !== undefined) return true;
   // A 503 with a Location names a task that may exist. After a 500 nothing is known.
   return status !== 500 && !res.hasHeader('Location') && res.hasHeader('Retry-After');

@@ -163,9 +163,23 @@ describe('the header x-should-retry', () => {
     }
   });
 
-  test('is absent from a fault of the request and from a success', async () => {
-    const replies = [await api.create({ duration: 99 }), await api.create()];
-    expect(replies.map(({ headers }) => headers.get('x-should-retry'))).toEqual([null, null]);
+  test('is false after a success and a fault of the request, in each form', async () => {
+    const ark = { model: textBody.model, content: [{ type: 'text', text: 'a lighthouse' }] };
+    const replies = [
+      ...[await api.create(), await api.create({ duration: 99 })],
+      await api.call('POST', '/v1/videos', textBody),
+      await api.call('POST', '/v1/videos', { ...textBody, duration: 99 }),
+      await api.call('POST', '/api/v3/contents/generations/tasks', ark),
+      await api.call('POST', '/api/v3/contents/generations/tasks', { ...ark, duration: 99 }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 400, 200, 400, 200, 400]);
+    for (const { headers } of replies) expect(headers.get('x-should-retry')).toBe('false');
+  });
+
+  test('leaves reads to the client, which may repeat them', async () => {
+    const { json } = await api.create();
+    const { headers } = await api.call('GET', `${create}/${json.id}`);
+    expect(headers.get('x-should-retry')).toBeNull();
   });
 
   test('is false if a task may exist, true with an Idempotency-Key, and a repeat gets that task', async () => {
