@@ -23,6 +23,8 @@ export interface ActivityEvents {
   attemptSilent(taskId: string): void;
   lostJobFound(channel: string, taskId: string, upstreamId: string): void;
   lostJobUnresolved(channel: string, taskId: string, why: string): void;
+  /** The lost job of a task that was given up has succeeded: the provider bills it, and nobody pays. */
+  lateSuccess(channel: string, taskId: string, upstreamId: string): void;
   /** A create returned a second upstream id for one job. The task keeps the first id. */
   secondJob(channel: string, taskId: string, upstreamId: string): void;
   /**

@@ -5,17 +5,20 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
 import type { SentJob } from '../../src/db/jobs/queries';
 import { findJob, sinceEndMs, wasSent } from '../../src/db/jobs/queries';
-import { storeReports } from '../../src/db/jobs/steps';
+import { storeLate, storeReports } from '../../src/db/jobs/steps';
+import type { Channel } from '../../src/domain/catalogue';
 import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
+import type { LostJob } from '../../src/domain/lost-job';
 import { settledAfterMs } from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
-import { reportOf, UpstreamFault } from '../upstream/provider';
+import { type Provider, reportOf, UpstreamFault } from '../upstream/provider';
 import { findLostJob } from './find-lost-job';
 
 type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
+type Stopping = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
 
-export function createFollowActivities(deps: Asking) {
+export function createFollowActivities(deps: Stopping) {
   return {
     /**
      * Returns the final report if the row contains one. Otherwise reads the job at the provider and
@@ -44,24 +47,19 @@ export function createFollowActivities(deps: Asking) {
  * Cancels a job of an ended task at the provider, and then closes the row of the job. If the
  * provider does not accept the cancel, an error is thrown and the activity is repeated.
  */
-export async function cancelJob(deps: Asking, input: JobInput): Promise<void> {
+export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> {
   const job = await findJob(deps.db, input);
   const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
   if (isUpstream) await cancelUpstream(deps, input, job);
   await closeCancelled(deps.db, input);
 }
 
-/**
- * Asks the provider to cancel a job. If the job has no stored upstream id, the job is looked up
- * first.
- */
-async function cancelUpstream(deps: Asking, input: JobInput, job: SentJob): Promise<void> {
+async function cancelUpstream(deps: Stopping, input: JobInput, job: SentJob): Promise<void> {
   const found = deps.channels.find(job.channel);
   if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
   try {
-    for (const id of await upstreamIdsOf(deps, input, job, found)) {
-      await found.provider.cancel(id, input.taskId);
-    }
+    if (job.upstreamId) await found.provider.cancel(job.upstreamId, input.taskId);
+    else await stopLostJob(deps, input, job, found);
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     throw notTaken('The provider did not take the cancel.');
@@ -69,36 +67,72 @@ async function cancelUpstream(deps: Asking, input: JobInput, job: SentJob): Prom
 }
 
 /**
- * Returns a list with the upstream id of the job. If the answer of the create was lost, the job is
- * looked up. Returns an empty list if the provider certainly has no such job. Throws an error if
- * that is not certain.
+ * Looks for the job of a create whose answer was lost, and follows it to its end: a provider may not
+ * stop a job that runs, and a video that was made after all is told to the operator. Returns if the
+ * provider certainly has no such job. Throws an error if that is not certain, or if the job still
+ * runs.
  */
-async function upstreamIdsOf(
-  deps: Asking,
+async function stopLostJob(
+  deps: Stopping,
   input: JobInput,
   job: SentJob,
   { channel, provider }: KnownChannel,
-): Promise<readonly string[]> {
-  if (job.upstreamId) return [job.upstreamId];
+): Promise<void> {
   const lost = await findLostJob(deps, input, job, provider);
-  if (lost?.found === 'one') return [lost.upstreamId];
+  if (lost?.found !== 'one') return expectNone(deps, input, channel, lost);
+  const { upstreamId } = lost;
+  if (await hasEnded(deps, input, job, upstreamId, provider)) return;
+  await provider.cancel(upstreamId, input.taskId);
+  if (await hasEnded(deps, input, job, upstreamId, provider)) return;
+  throw benign('StillRuns', 'The provider does not stop the job, so it is read again.');
+}
+
+/**
+ * Tells if the lost job has ended. A video that was made for the failed task is stored with its cost,
+ * and counted.
+ */
+async function hasEnded(
+  { db, events }: Stopping,
+  { taskId, kind }: JobInput,
+  { channel }: SentJob,
+  upstreamId: string,
+  provider: Provider,
+): Promise<boolean> {
+  const reading = await provider.read(upstreamId, taskId).catch((error: unknown) => {
+    if (error instanceof UpstreamFault && error.kind === 'not_found') return null;
+    throw error;
+  });
+  if (!reading) return true;
+  const report = reportOf({ kind, channel }, upstreamId, reading);
+  if (!report || !isFinalReport(report)) return false;
+  const isMade = report.status === 'succeeded';
+  if (isMade && (await storeLate(db, { taskId, kind, report }))) {
+    events.lateSuccess(channel, taskId, upstreamId);
+  }
+  return true;
+}
+
+/** Throws unless the provider certainly has no job of this create, and gets none any more. */
+async function expectNone(
+  { db }: Asking,
+  { taskId }: JobInput,
+  channel: Channel,
+  lost: LostJob | null,
+): Promise<void> {
   // After the end of a task no new create is sent. But a worker may still wait for the answer of an
   // earlier create.
-  const sinceEnd = await sinceEndMs(deps.db, input.taskId);
-  if (sinceEnd < settledAfterMs(channel)) throw stillOnItsWay();
+  const sinceEnd = await sinceEndMs(db, taskId);
+  if (sinceEnd < settledAfterMs(channel)) {
+    throw benign('StillOnItsWay', 'The provider may still accept the job; it is looked up again.');
+  }
   if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');
   if (lost.found === 'unclear') throw notTaken(`It is unclear which job is meant: ${lost.why}.`);
-  return [];
 }
 
 function notTaken(message: string): ApplicationFailure {
   return ApplicationFailure.create({ type: 'CancelNotTaken', message });
 }
 
-function stillOnItsWay(): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'StillOnItsWay',
-    message: 'The provider may still accept the job, so the job is looked up again.',
-    category: 'BENIGN',
-  });
+function benign(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, category: 'BENIGN' });
 }

@@ -12,6 +12,7 @@ import type {
   Channel,
   ChannelChoice,
   Cost,
+  EnhancementCost,
   Model,
   Size,
   SuperResolutionOffer,
@@ -172,9 +173,17 @@ function costOf(entry: NonNullable<ModelEntry['channels'][number]['cost']>): Cos
   return { microsPerSecond: entry.perSecond, inputSeconds: entry.inputSeconds };
 }
 
+function enhancementCostOf(
+  entry: NonNullable<CatalogueFile['superResolution']>['costs'][string],
+): EnhancementCost {
+  if ('perMinute' in entry) return { microsPerMinute: entry.perMinute };
+  if ('perJob' in entry) return { microsPerJob: entry.perJob };
+  return { microsPerSecond: entry.perSecond };
+}
+
 function offerOf(file: CheckedFile): SuperResolutionOffer | null {
   if (!file.superResolution) return null;
-  const { perMinute, channels, ...rest } = file.superResolution;
+  const { perMinute, channels, costs, ...rest } = file.superResolution;
   const ids = channels.flatMap((id) => openIds(id, file));
   const limits = channels.flatMap((id) => {
     const limit = enhancerLimitsOf(id, file);
@@ -184,6 +193,11 @@ function offerOf(file: CheckedFile): SuperResolutionOffer | null {
     ...rest,
     channels: ids,
     limits: Object.fromEntries(limits),
+    costs: Object.fromEntries(
+      Object.entries(costs).flatMap(([id, cost]) =>
+        openIds(id, file).map((key) => [key, enhancementCostOf(cost)] as const),
+      ),
+    ),
     microsPerMinute: perMinute,
   };
 }

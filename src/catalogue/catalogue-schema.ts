@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import {
   contractSeconds,
+  enhancedResolutions,
   type FixedRatio,
   inputTypes,
   ratios,
@@ -126,6 +127,16 @@ const cost = z.union(
   { error: 'must have perMillionTokens, or the amount of each tier in perSecond or perJob' },
 );
 
+const amountByTarget = z.partialRecord(oneOf(enhancedResolutions), amount);
+const enhancementCost = z.union(
+  [
+    z.strictObject({ perMinute: amount }),
+    z.strictObject({ perSecond: amountByTarget }),
+    z.strictObject({ perJob: amountByTarget }),
+  ],
+  { error: 'must have perMinute, or the amount of each tier in perSecond or perJob' },
+);
+
 const model = z.strictObject({
   channels: some(
     z.strictObject({
@@ -189,6 +200,7 @@ const catalogueFile = z.strictObject({
   superResolution: z
     .strictObject({
       channels: some(name),
+      costs: z.record(name, enhancementCost).default({}),
       perMinute: amount,
       factors: z.strictObject({ standard: whole(1, 1000), professional: whole(1, 1000) }),
       coefficients: z.strictObject({

@@ -1,6 +1,7 @@
 // What is allowed in a catalogue but should be looked at: prices below the cost, and models that end.
 
 import type { Catalogue, Model } from '../domain/catalogue';
+import { type EnhancementLoss, enhancementLossesOf } from '../domain/enhancement-margins';
 import { type Loss, lossesOf } from '../domain/margins';
 import { formatMicros } from '../domain/money';
 import { pathText } from './checked-file';
@@ -10,11 +11,20 @@ const soonMs = 30 * 24 * 3_600_000;
 
 /** Returns one sentence for each warning, with the path like a fault. */
 export function warningsOf(catalogue: Catalogue, now: number): string[] {
-  return Object.values(catalogue.models).flatMap((model) => {
+  const ofModels = Object.values(catalogue.models).flatMap((model) => {
     const losses = lossesOf(catalogue, model).map((loss) => lossText(model, loss));
     const end = endText(model, now);
     return end ? [...losses, end] : losses;
   });
+  const { superResolution: offer } = catalogue;
+  const ofEnhancers = (offer ? enhancementLossesOf(offer) : []).map((loss) => enhancedText(loss));
+  return [...ofModels, ...ofEnhancers];
+}
+
+function enhancedText(loss: EnhancementLoss): string {
+  const { channel, resolution, seconds, chargedMicros, costMicros } = loss;
+  const figures = `cost ${formatMicros(costMicros)} and are charged ${formatMicros(chargedMicros)}`;
+  return `${pathText(['superResolution', 'costs', channel])}: ${seconds} s to ${resolution} ${figures}`;
 }
 
 function lossText({ id }: Model, loss: Loss): string {

@@ -2,10 +2,11 @@
 // name: what their protocols can do, their keys, meters and weights.
 
 import type { Resolution } from '../contract/vocabulary';
+import { enhancedResolutions } from '../contract/vocabulary';
 import type { JobKind } from '../domain/job';
 import type { ModelEntry } from './catalogue-schema';
 import { openIds, repeatedKeys } from './channel-keys';
-import { type CheckedFile, factsOf, type Say } from './checked-file';
+import { type CheckedFile, enhancerLimitsOf, factsOf, type Say } from './checked-file';
 
 export function channelFaults(file: CheckedFile, say: Say): void {
   for (const [id, entry] of Object.entries(file.channels)) {
@@ -50,10 +51,24 @@ export function enhancerFaults(file: CheckedFile, say: Say): void {
     const path = ['superResolution', 'channels', index];
     checkChannel(id, 'super_resolution', file, (why) => say(path, why));
   }
+  for (const [id, cost] of Object.entries(file.superResolution?.costs ?? {})) {
+    const path = ['superResolution', 'costs', id];
+    if (!file.superResolution?.channels.includes(id)) say(path, 'is not among the channels');
+    else if (!('perMinute' in cost)) {
+      const figures = 'perJob' in cost ? cost.perJob : cost.perSecond;
+      const targets = Object.hasOwn(file.channels, id) ? targetsOf(id, file) : [];
+      for (const tier of targets) {
+        if (figures[tier] === undefined) say(path, `has no figure for ${tier}`);
+      }
+    }
+  }
   if (file.superResolution?.channels.every((id) => isClosed(id, file))) {
     say(['superResolution', 'channels'], closedSentence);
   }
 }
+
+const targetsOf = (id: string, file: CheckedFile) =>
+  enhancerLimitsOf(id, file)?.targets ?? enhancedResolutions;
 
 const providersOf: Readonly<Record<JobKind, string>> = {
   generation: 'a generator',

@@ -6,11 +6,11 @@ import type { Knex } from 'knex';
 export interface Margin {
   /** The channel, the model or the account. */
   readonly name: string;
-  /** The finished generations of tasks that have ended. */
+  /** The finished jobs of tasks that have ended: generations and super-resolutions. */
   readonly jobs: number;
   /** Those whose cost is not known. They are in no sum. */
   readonly withoutCost: number;
-  /** What the other ones were charged; super-resolution is not in it. */
+  /** What the other ones were charged. */
   readonly chargedMicros: number;
   readonly costMicros: number;
 }
@@ -34,10 +34,11 @@ export async function readMargins(
     `with made as (
        select ${columns[by]} as name, cost_micros,
               (select coalesce(sum(amount), 0) from transfers
-                where id in (tasks.id || ':settle', tasks.id || ':extra_charge')) as charged
-         from tasks join jobs on jobs.task_id = tasks.id
-        where finished_at > now() - make_interval(days => :days)
-          and kind = 'generation' and jobs.status = 'succeeded'
+                where id in (tasks.id || ':settle' || suffix, tasks.id || ':extra_charge' || suffix))
+                as charged
+         from tasks join jobs on jobs.task_id = tasks.id cross join lateral (
+                select case kind when 'generation' then '' else '_' || kind end as suffix) of_kind
+        where finished_at > now() - make_interval(days => :days) and jobs.status = 'succeeded'
      )
      select name, count(*)::int as jobs,
             count(*) filter (where cost_micros is null)::int as "withoutCost",

@@ -127,6 +127,17 @@ export type Cost =
   | { readonly microsPerSecond: ByTier; readonly inputSeconds?: boolean }
   | { readonly microsPerJob: ByTier };
 
+/**
+ * The price at which an enhancer sells to us. The price of a minute is that at coefficient 1, with our
+ * coefficients and factors.
+ */
+export type EnhancementCost =
+  | { readonly microsPerMinute: number }
+  | { readonly microsPerSecond: ByTarget }
+  | { readonly microsPerJob: ByTarget };
+
+type ByTarget = Readonly<Partial<Record<EnhancedResolution, number>>>;
+
 /** A channel that serves a model, and the name of the model on that channel. */
 export interface ChannelChoice {
   readonly channel: string;
@@ -170,6 +181,8 @@ export interface SuperResolutionOffer {
   readonly channels: readonly string[];
   /** What a channel cannot do, by channel; without an entry, it can do everything. */
   readonly limits: Readonly<Record<string, EnhancerLimits>>;
+  /** What a provider bills, by channel; without an entry, it is not known. */
+  readonly costs: Readonly<Record<string, EnhancementCost>>;
   /** Price of one minute of output at coefficient 1. */
   readonly microsPerMinute: number;
   readonly factors: Readonly<Record<ToolVersion, number>>;

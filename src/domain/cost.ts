@@ -24,6 +24,7 @@ export function jobCostMicros(cost: PlannedCost, facts: Facts): number | null {
   }
   const { durationSeconds: seconds, inputSeconds } = facts;
   if (seconds === null) return null;
+  if ('microsPerMinute' in cost) return exact((seconds * cost.microsPerMinute) / 60);
   const counted = seconds + (cost.inputSeconds ? (inputSeconds ?? 0) : 0);
   return exact(counted * cost.microsPerSecond);
 }

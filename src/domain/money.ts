@@ -1,6 +1,6 @@
 // Converts money between its two forms: integer micro-units inside the service, and decimal strings
 // with six places in the API and the commands. Nothing is rounded. A text that cannot be converted
-// exactly is refused with the reason.
+// exactly is refused with the reason. The functions at the end are for exact products.
 
 import { assert } from './assert';
 
@@ -25,4 +25,20 @@ export function parseAmount(text: string): ParsedAmount {
   if (sign === '-') return { fault: `"${text}" is negative; an amount is positive` };
   if (micros === 0) return { fault: 'An amount of nothing moves nothing' };
   return { micros };
+}
+
+/**
+ * A factor of the catalogue as an integer number of hundredths. The catalogue's check allows at
+ * most two decimals.
+ */
+export function hundredths(factor: number): number {
+  const whole = Math.round(factor * 100);
+  assert(Math.abs(factor * 100 - whole) < 1e-6, `${factor} has two decimals at most`);
+  return whole;
+}
+
+export function ceilDivide(dividend: bigint, divisor: bigint): number {
+  const value = Number((dividend + divisor - 1n) / divisor);
+  assert(Number.isSafeInteger(value), 'an amount is a safe integer');
+  return value;
 }

@@ -60,6 +60,7 @@ export type PlannedMeter =
 export type PlannedCost =
   | { readonly microsPerMillionTokens: number }
   | { readonly microsPerSecond: number; readonly inputSeconds: boolean }
+  | { readonly microsPerMinute: number }
   | { readonly microsPerJob: number };
 
 /** A channel of a plan, with the figures of its meter and its cost for this task. */
@@ -70,6 +71,8 @@ export interface PlannedChoice extends Omit<ChannelChoice, 'meter' | 'cost' | 'w
 
 export interface EnhancementPlan {
   readonly channels: readonly string[];
+  /** What the providers bill, by channel; absent if the catalogue does not say it. */
+  readonly costs?: Readonly<Record<string, PlannedCost>>;
   readonly resolution: EnhancedResolution | null;
   readonly resolutionLimit: number | null;
   readonly scene: Scene | null;

@@ -17,6 +17,7 @@ import {
 import type { Catalogue, Model } from './catalogue';
 import { findModel, presentEntry, selectEntry } from './catalogue';
 import { drawnOrder } from './channel-order';
+import { enhancementCosts } from './enhancement-price';
 import { enhancerFaults, enhancersFor } from './enhancers';
 import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
@@ -212,13 +213,16 @@ function enhancementOf(
   catalogue: Catalogue,
 ): EnhancementPlan | null {
   const config = metadata.super_resolution_config;
-  if (!config || !catalogue.superResolution) return null;
-  return {
-    channels: enhancersFor(config, base, catalogue.superResolution),
+  const offer = catalogue.superResolution;
+  if (!config || !offer) return null;
+  const asked = {
     resolution: config.resolution ?? null,
     resolutionLimit: config.resolution_limit ?? null,
     scene: config.scene ?? null,
     toolVersion: config.tool_version,
     fps: config.fps ?? null,
   };
+  const channels = enhancersFor(config, base, offer);
+  const costs = enhancementCosts(offer, asked, channels);
+  return { channels, ...(Object.keys(costs).length > 0 ? { costs } : {}), ...asked };
 }

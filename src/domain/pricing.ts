@@ -3,14 +3,14 @@
 // each line is rounded up to a whole micro-unit.
 
 import type { Billing } from '../contract/task';
-import type { EnhancedResolution, Ratio, Resolution } from '../contract/vocabulary';
-import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
+import type { Ratio, Resolution } from '../contract/vocabulary';
+import { contractSeconds } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
+import { enhancementPrice } from './enhancement-price';
 import { meteredTokensMax, plannedChoices } from './meter';
-import { formatMicros } from './money';
+import { ceilDivide, formatMicros, hundredths } from './money';
 import type { BillingLine, EnhancementPlan, Plan } from './plan-types';
-import { shortSides } from './resolution';
 
 export interface Priced {
   readonly model: Model;
@@ -50,7 +50,7 @@ export function holdFor(task: Priced): HeldTask {
   );
   const tokens = Math.max(...bounds);
   const microsPerMillionTokens = priceRow(task).microsPerMillionTokens;
-  const enhancementMicrosPerMinute = enhancementPrice(task);
+  const enhancementMicrosPerMinute = enhancementPriceOf(task);
   const lines = [generationLine(tokens, microsPerMillionTokens)];
   if (enhancementMicrosPerMinute !== null) {
     lines.push(enhancementLine(longestMs(task, outSeconds), enhancementMicrosPerMinute));
@@ -175,16 +175,6 @@ function draftHundredths({ model, draft, audio }: Priced): number {
   return hundredths(audio ? model.draft.audioFactor : model.draft.silentFactor);
 }
 
-/**
- * A factor of the catalogue as an integer number of hundredths. The catalogue's check allows at
- * most two decimals.
- */
-function hundredths(factor: number): number {
-  const whole = Math.round(factor * 100);
-  assert(Math.abs(factor * 100 - whole) < 1e-6, `${factor} has two decimals at most`);
-  return whole;
-}
-
 function priceRow({ model, resolution, hasVideo, audio }: Priced): PriceRow {
   const row = model.prices.find(
     (price) =>
@@ -196,31 +186,8 @@ function priceRow({ model, resolution, hasVideo, audio }: Priced): PriceRow {
   return row;
 }
 
-function enhancementPrice({ enhancement, superResolution }: Priced): number | null {
-  if (!enhancement || !superResolution) return null;
-  const tier = enhancement.resolution ?? tierHolding(enhancement.resolutionLimit ?? 0);
-  const [upTo30, upTo60, upTo120] = superResolution.coefficients[tier];
-  const fps = enhancement.fps ?? framesPerSecond;
-  const coefficient = fps <= 30 ? upTo30 : fps <= 60 ? upTo60 : upTo120;
-  return microsPerMinute(superResolution, coefficient, enhancement.toolVersion);
-}
-
-/**
- * The standard price is rounded before the factor is applied, so that the `professional` price is
- * an exact multiple of the standard price.
- */
-export function microsPerMinute(
-  offer: SuperResolutionOffer,
-  coefficient: number,
-  toolVersion: keyof SuperResolutionOffer['factors'],
-): number {
-  const standard = BigInt(offer.microsPerMinute) * BigInt(hundredths(coefficient));
-  return ceilDivide(standard, 100n) * offer.factors[toolVersion];
-}
-
-/** The smallest tier whose short side is at least the limit. */
-function tierHolding(limit: number): EnhancedResolution {
-  return enhancedResolutions.find((tier) => shortSides[tier] >= limit) ?? '4k';
+function enhancementPriceOf({ enhancement, superResolution }: Priced): number | null {
+  return enhancement && superResolution ? enhancementPrice(superResolution, enhancement) : null;
 }
 
 function generationLine(tokens: number, microsPerMillionTokens: number): BillingLine {
@@ -239,10 +206,4 @@ function enhancementLine(milliseconds: number, microsPerMinute: number): Billing
     unitPriceMicros: microsPerMinute,
     amountMicros: ceilDivide(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n),
   };
-}
-
-function ceilDivide(dividend: bigint, divisor: bigint): number {
-  const value = Number((dividend + divisor - 1n) / divisor);
-  assert(Number.isSafeInteger(value), 'an amount is a safe integer');
-  return value;
 }

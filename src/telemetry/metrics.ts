@@ -195,6 +195,12 @@ export const metrics = {
     labels: ['outcome'],
     known: ['found', 'unresolved'],
   },
+  video_late_successes_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Lost jobs that succeeded after their task had failed: they are billed, and nobody pays.',
+    labels: ['channel'],
+  },
   video_second_jobs_total: {
     kind: 'counter',
     of: 'worker',

@@ -80,6 +80,11 @@ function upstreamEvents(log: Logger, meters: Meters) {
       meters.add('video_lost_jobs_total', { outcome: 'unresolved' });
       log.error({ event: 'lost_job_unresolved', channel, task, why }, 'a lost job stays unknown');
     },
+    lateSuccess(channel, task, upstreamId) {
+      meters.add('video_late_successes_total', { channel });
+      const fields = { event: 'late_success', channel, task, upstreamId };
+      log.error(fields, 'a video was made for a task that had failed');
+    },
     secondJob(channel, task, upstreamId) {
       meters.add('video_second_jobs_total', { channel });
       const fields = { event: 'second_job', channel, task, upstreamId };

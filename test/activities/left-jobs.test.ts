@@ -13,9 +13,11 @@ import { closeTask, openTask } from '../../src/db/ledger';
 import { listOverdue } from '../../src/db/reconcile';
 import type { JobInput } from '../../src/domain/job';
 import { taskObject } from '../../src/domain/task';
+import { adminWith } from '../support/admin';
 import { anAccountWith, heldMicros, storePending } from '../support/books';
 import { aJobInput, aPlan, aRequest, aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 import { startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
@@ -222,4 +224,59 @@ test('an overdue task whose video is made is not refunded after five minutes', a
   ]);
   expect(await overdue()).toBe(true);
   await end(taskId, '1 second');
+});
+
+describe('a lost job that is found after its task has failed', () => {
+  const cost = { microsPerJob: 2_000_000 };
+  const lost = async (script: object) => {
+    const first = await upstream.input({ ...script, create: { lose_reply: true, times: 1 } });
+    const channels = first.plan.channels.map((choice) => ({ ...choice, cost }));
+    const input = { ...first, plan: { ...first.plan, channels } };
+    await database.db('tasks').where({ id: input.taskId }).update({ plan: input.plan });
+    await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+    await database.db.raw(
+      `update tasks set object = '{"status":"failed"}', finished_at = now() where id = ?`,
+      [input.taskId],
+    );
+    return input;
+  };
+  const told = (taskId: string) =>
+    upstream.events.filter(({ name, args }) => name === 'lateSuccess' && args[1] === taskId);
+
+  test('and whose video was made is counted, and kept with its cost', async () => {
+    const input = await lost({ run_s: 0 });
+    await until('it is found', async () => {
+      await round();
+      return told(input.taskId).length > 0;
+    });
+    const job = await findJob(database.db, input);
+    expect(job).toMatchObject({ state: 'closed', cancel: null, costMicros: cost.microsPerJob });
+    expect(job).toMatchObject({ report: { status: 'succeeded' }, channel: 'studio' });
+    expect(told(input.taskId)).toHaveLength(1);
+    const admin = adminWith(() => ({ DATABASE_URL: database.operatorUrl }));
+    const { out } = await admin(`tasks show ${input.taskId}`);
+    expect(out).toMatch(/^generation .*but its task failed/m);
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+
+  test('is read again while it runs, because a provider may not stop it', async () => {
+    const input = await lost({ run_s: 1.5 });
+    const { provider, ...known } = upstream.deps.channels.find('studio')!;
+    const stubborn = { ...known, provider: { ...provider, cancel: async () => undefined } };
+    const channels = { ...upstream.deps.channels, find: () => stubborn };
+    await until('it is made', async () => {
+      await stopLeftJobs({ ...upstream.deps, channels });
+      return told(input.taskId).length > 0;
+    });
+  });
+
+  test('and that can be cancelled costs nothing', async () => {
+    const input = await lost({ queue_s: 600 });
+    await until('it is closed', async () => {
+      await round();
+      return (await findJob(database.db, input))?.cancel === null;
+    });
+    expect(told(input.taskId)).toEqual([]);
+    expect(await findJob(database.db, input)).toMatchObject({ costMicros: null });
+  });
 });

@@ -1,4 +1,5 @@
-// Each fault of a create at a provider that speaks MiniMax's protocol. The protocol has no key, and
+// Faults of a create that only a provider has that speaks MiniMax's protocol, beside those of
+// create-faults.test.ts. The protocol has no key, and
 // its list shows nothing of ours. No task may have two jobs, and a task whose job cannot be found
 // must end with a fault of the service, so that it is refunded.
 
@@ -47,12 +48,8 @@ const settled = 30;
 const older = 700;
 
 const unsent: readonly [string, object][] = [
-  ['a reset connection', { reset: true }],
-  ['500', { status: 500 }],
   ['500 that knows no record', { status: 500, code: 'RecordNotFound' }],
   ['529', { status: 529 }],
-  ['a page with 502', { html: true }],
-  ['a page with 200', { html: true, status: 200 }],
 ];
 
 test.each(unsent)(

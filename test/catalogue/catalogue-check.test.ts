@@ -76,6 +76,19 @@ test.each<[string, string, (file: Plain) => void]>([
       models!['studio-2.0']!.channels = [{ ...choice, cost: { perMillionTokens: '47' } }];
     },
   ],
+  ...[
+    { perMinute: '0.76' },
+    { perSecond: { '720p': '0.0126', '1080p': '0.02', '2k': '0.04', '4k': '0.09' } },
+    { perJob: { '720p': '0.01', '1080p': '0.01', '2k': '0.01', '4k': '1' } },
+  ].map(
+    (cost) =>
+      [
+        `super-resolution below the cost ${Object.keys(cost)[0]}`,
+        'superResolution.costs.studio-enhancer',
+        ({ superResolution }: Plain) =>
+          Object.assign(superResolution!, { costs: { 'studio-enhancer': cost } }),
+      ] as [string, string, (file: Plain) => void],
+  ),
   [
     'a model that ends soon',
     'models."studio-1.0".retires',
@@ -118,6 +131,22 @@ test('faults are told with path and reason, and the exit code is 1', async () =>
     'models."studio-2.0".channels[1].cost',
   ]);
   expect(json.faults[0].reason).toMatch(/^there is no channel "gone"/);
+});
+
+test.each([
+  ['a channel that does no super-resolution', 'studio', { perMinute: '0.1' }],
+  [
+    'a tier without a figure',
+    'studio-enhancer',
+    { perJob: { '720p': '1', '1080p': '1', '2k': '1' } },
+  ],
+])('a cost of super-resolution for %s is a fault', async (_, channel, cost) => {
+  const { json } = await checked(({ superResolution }) =>
+    Object.assign(superResolution!, { costs: { [channel]: cost } }),
+  );
+  expect(json.faults.map((one: { path: string }) => one.path)).toEqual([
+    `superResolution.costs.${channel}`,
+  ]);
 });
 
 test('prices in another currency than the books are a fault', async () => {

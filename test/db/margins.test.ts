@@ -4,6 +4,7 @@ import { listOpenJobs } from '../../src/db/jobs/queries';
 import { storeReports } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { readMargins } from '../../src/db/margins';
+import type { JobKind } from '../../src/domain/job';
 import type { PlannedChoice } from '../../src/domain/plan-types';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
@@ -74,6 +75,46 @@ test('each job is kept with its cost, and margins are summed by channel, model a
     },
   ]);
   expect((await admin('margins --by model --json')).json[0].name).toBe('studio-2.0');
+});
+
+test('the cost of super-resolution is kept with its job, beside what it was charged', async () => {
+  const { db } = database;
+  const taskId = aTaskId();
+  const opening = anOpening('acct', taskId, held);
+  const enhancement = {
+    ...{ channels: ['mediakit'], costs: { mediakit: { microsPerMinute: 1_200_001 } } },
+    ...({ resolution: '1080p', resolutionLimit: null, scene: null } as const),
+    ...({ toolVersion: 'standard', fps: null } as const),
+  };
+  const plan = aPlan({ hold: opening.plan.hold, channels: [byJob], enhancement });
+  await openNew(db, { ...opening, plan });
+  const ends = async (kind: JobKind, channel: string) => {
+    await db.raw(
+      `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,
+              activity_id = 'a', opened_at = now() where task_id = ? and kind = ?`,
+      [channel, `up-${kind}-${taskId}`, taskId, kind],
+    );
+    const { result } = aSuccess();
+    const report = { ...aSuccess(), kind, channel, result: { ...result!, durationSeconds: 5 } };
+    await storeReports(db, [{ taskId, kind, report }]);
+  };
+  await ends('generation', 'kling');
+  await ends('super_resolution', 'mediakit');
+  const line = (kind: JobKind, amountMicros: number) => ({
+    ...{ kind, amountMicros, quantity: 1, unitPriceMicros: 1 },
+  });
+  const closing = aClosing(taskId, held, 3_000_000);
+  const charge = [line('generation', 3_000_000), line('super_resolution', 150_000)];
+  await closeTask(db, { ...closing, charge });
+
+  const { json } = await admin(`tasks show ${taskId} --json`);
+  expect(json.jobs.map(({ costMicros }: { costMicros: number }) => costMicros)).toEqual([
+    2_000_000, 100_001,
+  ]);
+  expect(await readMargins(db, 'channel', 1)).toContainEqual({
+    ...{ name: 'mediakit', jobs: 1, withoutCost: 0 },
+    ...{ chargedMicros: 150_000, costMicros: 100_001 },
+  });
 });
 
 test('a task that ended before the period is not counted', async () => {

@@ -1,9 +1,10 @@
 // What a job costs upstream, and the margins that a catalogue promises.
 
-import type { ByTier, Cost, Meter, Model } from '../../src/domain/catalogue';
+import type { ByTier, Cost, EnhancementCost, Meter, Model } from '../../src/domain/catalogue';
 import { jobCostMicros, plannedCost } from '../../src/domain/cost';
 import { lossesOf, plainMargins } from '../../src/domain/margins';
 import { planTask } from '../../src/domain/plan';
+import type { PlannedCost } from '../../src/domain/plan-types';
 import { aRequest } from '../support/builders';
 import { theCatalogue } from '../support/catalogue';
 
@@ -49,6 +50,29 @@ test('a plan keeps the figures of its tier', () => {
   expect(plan?.channels).toEqual([
     { channel: 'studio', upstreamModel: 'm', cost: { microsPerSecond: 7, inputSeconds: false } },
   ]);
+});
+
+test.each<[string, EnhancementCost, object, PlannedCost]>([
+  ['a minute', { microsPerMinute: 300_001 }, {}, { microsPerMinute: 600_002 }],
+  [
+    'a minute, by the better tool and at 60 frames',
+    { microsPerMinute: 300_001 },
+    { tool_version: 'professional', fps: 60 },
+    { microsPerMinute: 12_000_040 },
+  ],
+  [
+    'a second',
+    { microsPerSecond: { '1080p': 7, '2k': 9 } },
+    {},
+    { microsPerSecond: 7, inputSeconds: false },
+  ],
+  ['a job', { microsPerJob: { '1080p': 7, '2k': 9 } }, { resolution: '2k' }, { microsPerJob: 9 }],
+])('a plan keeps what an enhancer bills for %s', (_, cost, config, planned) => {
+  const offer = { ...catalogue.superResolution!, costs: { 'studio-enhancer': cost } };
+  const asked = { resolution: '1080p', tool_version: 'standard', ...config } as const;
+  const request = aRequest({ resolution: '720p', metadata: { super_resolution_config: asked } });
+  const { plan } = planTask(request, { ...catalogue, superResolution: offer }, { seed: 1 });
+  expect(plan?.enhancement?.costs).toEqual({ 'studio-enhancer': planned });
 });
 
 test('a plain video has one margin for each channel, and none where the cost is not known', () => {

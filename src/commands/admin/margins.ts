@@ -11,7 +11,7 @@ export const margins: AdminCommand = {
     by: { value: 'KEY', about: 'channel (default), model or account' },
     days: { value: 'N', about: 'tasks that ended in the last N days (30)' },
   },
-  about: 'what finished generations were charged, what they cost upstream, and the margin',
+  about: 'what finished jobs were charged, what they cost upstream, and the margin',
   async run({ db }, input) {
     const by = choiceOf(input, 'by', marginKeys) ?? 'channel';
     const days = countOf(input, 'days', 30, 3_650);

@@ -40,7 +40,7 @@ const show: AdminCommand = {
       { title: 'SENT', of: ({ sentAt }) => sentAt },
       { title: 'COST', of: ({ costMicros }) => (costMicros === null ? null : amount(costMicros)) },
       { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
-      { title: 'FINDING', of: findingOf },
+      { title: 'FINDING', of: (job) => findingOf(job, row.status) },
     ]);
     const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
     return { data, text: `${fields(shown)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
@@ -141,7 +141,13 @@ function shownTask(row: TaskRow) {
 const sentenceOf = ({ code, message }: TaskError) => `${code}: ${message}`;
 
 /** A remark on a job that needs the operator's attention; null for every other job. */
-function findingOf({ missingSince, cancel, state }: Job): string | null {
+function findingOf(
+  { missingSince, cancel, state, report }: Job,
+  taskStatus: TaskRow['status'],
+): string | null {
+  if (taskStatus === 'failed' && report?.status === 'succeeded') {
+    return 'succeeded, but its task failed: it is at our cost';
+  }
   if (cancel === 'given up') return 'cancel given up: it goes on at our cost';
   if (cancel === 'wanted') return 'is to be cancelled';
   return missingSince && state === 'open' ? 'its provider does not know it' : null;

@@ -4,10 +4,9 @@
 // stored before the create request is sent, and the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
-import { jobCostMicros } from '../../domain/cost';
 import type { JobName, JobReport } from '../../domain/job';
-import type { PlannedChoice } from '../../domain/plan-types';
 import { prepare } from '../prepared-statement';
+import { costsOf, nameOf } from './costs';
 
 /** A report on a job, and the activity that waits for the job's end. */
 export interface JobNews extends JobName {
@@ -141,7 +140,7 @@ export async function storeReports(
     kind,
     status: report.status,
     report,
-    cost: kind === 'generation' ? (costs.get(taskId) ?? null) : null,
+    cost: costs.get(nameOf({ taskId, kind })) ?? null,
   }));
   await db.raw(
     `with change as (
@@ -163,30 +162,27 @@ export async function storeReports(
   );
 }
 
-/** The costs of the generations that have succeeded and whose plan says what they cost. */
-async function costsOf(
-  db: Knex,
-  changes: readonly (JobName & { readonly report: JobReport })[],
-): Promise<ReadonlyMap<string, number | null>> {
-  const made = changes.filter(
-    ({ kind, report }) => kind === 'generation' && report.status === 'succeeded',
+/**
+ * Stores the success of a lost job whose task has failed meanwhile. Returns false if the job has
+ * another upstream id, or if the upstream job belongs to another task.
+ */
+export async function storeLate(db: Knex, late: JobName & { readonly report: JobReport }) {
+  const { taskId, kind, report } = late;
+  const costs = await costsOf(db, [late]);
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update jobs set upstream_id = :upstreamId, status = 'succeeded', report = :report,
+            cost_micros = :cost
+      where task_id = :taskId and kind = :kind and upstream_id is null
+        and not exists (select 1 from jobs other
+                         where other.channel = jobs.channel and other.upstream_id = :upstreamId)
+     returning 1`,
+    {
+      ...{ taskId, kind, upstreamId: report.upstreamId, report: JSON.stringify(report) },
+      cost: costs.get(nameOf(late)) ?? null,
+    },
   );
-  if (made.length === 0) return new Map();
-  const plans = await selectChannels(db, { ids: made.map(({ taskId }) => taskId) });
-  const channelsOf = new Map(plans.map(({ id, channels }) => [id, channels]));
-  return new Map(
-    made.map(({ taskId, report }) => {
-      const choice = channelsOf.get(taskId)?.find(({ channel }) => channel === report.channel);
-      const isKnown = choice?.cost && report.result;
-      return [taskId, isKnown ? jobCostMicros(choice.cost, report.result) : null];
-    }),
-  );
+  return rows.length > 0;
 }
-
-const selectChannels = prepare<{ id: string; channels: readonly PlannedChoice[] | null }>(
-  'planned_channels',
-  `select id, plan->'channels' as channels from tasks where id = any(cast(:ids as text[]))`,
-);
 
 /** reported → closed, for the generation of a task whose workflow has begun the next job. */
 export async function closeGeneration(db: Knex, taskId: string): Promise<void> {

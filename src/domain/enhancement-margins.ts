@@ -1,0 +1,45 @@
+// Super-resolution that is charged less than it costs, before any is made.
+
+import type { EnhancedResolution, ToolVersion } from '../contract/vocabulary';
+import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
+import type { SuperResolutionOffer } from './catalogue';
+import { channelName } from './catalogue';
+import { jobCostMicros } from './cost';
+import { enhancementCost, enhancementPrice } from './enhancement-price';
+import { ceilDivide } from './money';
+
+export interface EnhancementLoss {
+  readonly channel: string;
+  readonly resolution: EnhancedResolution;
+  readonly toolVersion: ToolVersion;
+  readonly seconds: number;
+  readonly chargedMicros: number;
+  readonly costMicros: number;
+}
+
+/** The first loss that is found for each channel. The keys of a channel count as one. */
+export function enhancementLossesOf(offer: SuperResolutionOffer): readonly EnhancementLoss[] {
+  const channels = Object.keys(offer.costs).filter((id) => id === channelName(id));
+  return channels.flatMap((channel) => losses(offer, channel).slice(0, 1));
+}
+
+function losses(offer: SuperResolutionOffer, channel: string): readonly EnhancementLoss[] {
+  const cost = offer.costs[channel];
+  const { targets = enhancedResolutions, toolVersions = ['standard', 'professional'] } =
+    offer.limits[channel] ?? {};
+  return targets.flatMap((resolution) =>
+    toolVersions.flatMap((toolVersion) =>
+      [contractSeconds.min, contractSeconds.max].flatMap((seconds) => {
+        const asked = { resolution, resolutionLimit: null, toolVersion, fps: null };
+        const perMinute = BigInt(enhancementPrice(offer, asked));
+        const chargedMicros = ceilDivide(BigInt(seconds) * perMinute, 60n);
+        const facts = { completionTokens: null, durationSeconds: seconds };
+        const costMicros = cost && jobCostMicros(enhancementCost(offer, asked, cost), facts);
+        const isLoss = costMicros != null && costMicros > chargedMicros;
+        return isLoss
+          ? [{ channel, resolution, toolVersion, seconds, chargedMicros, costMicros }]
+          : [];
+      }),
+    ),
+  );
+}
