@@ -5,8 +5,9 @@
 import { sized } from '../support/sized';
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
-import { type Created, finalWithinMs, startTask } from './client';
-import { type LinkName, startWorld, type World } from './world';
+import { finalWithinMs, startTask } from './client';
+import { playInWorlds, type Stage } from './in-worlds';
+import { type LinkName, startWorld } from './world';
 
 interface CrashPoint {
   readonly name: string;
@@ -93,41 +94,30 @@ type Moment = 'before' | 'after';
 type Case = readonly [Moment, CrashPoint];
 
 interface Repetition {
-  /** The number of kills in each world, one after another. */
-  readonly times: number;
-  /** The number of worlds that run at once. Most of a test is waiting until a kill is noticed. */
+  /** The number of kills for each case. */
+  readonly copies: number;
   readonly worlds: number;
 }
 
-function testCrashPoints(cases: readonly Case[], { times, worlds: count }: Repetition): void {
-  const worlds: { readonly world: World; readonly creates: Created[] }[] = [];
-  beforeAll(async () => {
-    // The worlds start one after another, because each searches for free ports.
-    while (worlds.length < count) {
-      worlds.push({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] });
-    }
-  }, count * 120_000);
-  afterAll(() => Promise.all(worlds.map(({ world }) => world.close())));
-
-  test.each(cases.map(([when, point]) => [when, point.name, point] as const))(
-    'a task ends as usual if its worker is killed %s %s',
-    async (when, _, point) => {
-      const crashes = worlds.map(async ({ world, creates }) => {
-        for (let n = 0; n < times; n += 1) await crashOnce(world, when, point, creates);
-        expect(await brokenPromises(world, creates)).toEqual([]);
-      });
-      await Promise.all(crashes);
+function testCrashPoints(cases: readonly Case[], { copies, worlds }: Repetition): void {
+  const played = playInWorlds({
+    ...{ cases, copies, worlds },
+    open: async () => ({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] }),
+    async play(stage: Stage, [when, point]) {
+      await crashOnce(stage, when, point);
+      expect(await brokenPromises(stage.world, stage.creates)).toEqual([]);
     },
-    times * (finalWithinMs + 120_000),
+  });
+  test.each(cases.map(([when, { name }], n) => [when, name, n] as const))(
+    'a task ends as usual if its worker is killed %s %s',
+    async (_when, _name, n) => {
+      await played(n);
+    },
+    copies * (finalWithinMs + 120_000),
   );
 }
 
-async function crashOnce(
-  world: World,
-  when: Moment,
-  point: CrashPoint,
-  creates: Created[],
-): Promise<void> {
+async function crashOnce({ world, creates }: Stage, when: Moment, point: CrashPoint) {
   const worker = world.stack.part('worker-1');
   const end = worker.exited;
   const link = world.links[point.link];
@@ -163,6 +153,7 @@ const all = crashPoints.flatMap((point): Case[] => [
   ['after', point],
 ]);
 
-testCrashPoints(sized({ each: worst, long: all }), {
-  ...sized({ each: { times: 1, worlds: 1 }, long: { times: 4, worlds: 5 } }),
-});
+testCrashPoints(
+  sized({ each: worst, long: all }),
+  sized({ each: { copies: 1, worlds: 2 }, long: { copies: 20, worlds: 5 } }),
+);

@@ -3,10 +3,11 @@
 
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { type Created, finalWithinMs, pause, startCrowd } from './client';
+import { finalWithinMs, pause, startCrowd } from './client';
+import { playInWorlds, type Stage } from './in-worlds';
 import type { LinkFault } from './link';
 import { seedOf } from './seed';
-import { type LinkName, startWorld, type World } from './world';
+import { type LinkName, startWorld } from './world';
 
 export interface LinksSize {
   readonly posts: number;
@@ -15,23 +16,22 @@ export interface LinksSize {
   readonly faults: readonly LinkFault[];
 }
 
+type Case = readonly [LinkName, LinkFault];
+
 export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
   const { seed, random } = seedOf();
-  let world: World;
-  const all: Created[] = [];
-  beforeAll(async () => {
-    const direct = await startWorld({ apis: 1, workers: 1 });
-    world = { ...direct, apis: [`http://${direct.links['caller to api'].address}`] };
-  }, 120_000);
-  afterAll(() => world?.close());
-
-  const cases = links.flatMap((link) => faults.map((fault) => [link, fault] as const));
-  test.each(cases)(
-    `all tasks end correctly if the link from %s has the fault "%s" (CHAOS_SEED=${seed})`,
-    async (name, fault) => {
+  const cases = links.flatMap((link) => faults.map((fault): Case => [link, fault]));
+  const played = playInWorlds({
+    ...{ cases, worlds: 2 },
+    async open() {
+      const direct = await startWorld({ apis: 1, workers: 1 });
+      const apis = [`http://${direct.links['caller to api'].address}`];
+      return { world: { ...direct, apis }, creates: [] };
+    },
+    async play({ world, creates }: Stage, [name, fault]) {
       const link = world.links[name];
       const crowd = startCrowd(world, { posts, clients: 4, random });
-      all.push(...crowd.creates);
+      creates.push(...crowd.creates);
       await pause(300);
       link.break(fault);
       await pause(brokenMs);
@@ -39,7 +39,14 @@ export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
       link.mend();
       await crowd.done;
       await crowd.untilAllFinal(finalWithinMs);
-      expect(await brokenPromises(world, all)).toEqual([]);
+      expect(await brokenPromises(world, creates)).toEqual([]);
+    },
+  });
+
+  test.each(cases.map(([link, fault], n) => [link, fault, n] as const))(
+    `all tasks end correctly if the link from %s has the fault "%s" (CHAOS_SEED=${seed})`,
+    async (_link, _fault, n) => {
+      await played(n);
     },
     finalWithinMs + 90_000,
   );
