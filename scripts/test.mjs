@@ -132,14 +132,15 @@ async function runJest(projects, { covered = false } = {}) {
 }
 
 /**
- * The number of jest's workers. Tests with servers mostly wait, so there is one more worker than
- * cores. There are at most four workers, because more workers would need too many connections.
+ * The number of jest's workers. Tests with servers mostly wait: with three workers on two cores,
+ * most files took as long as alone. So there are two more workers than cores. There are at most four
+ * workers, because more workers would need too many connections.
  */
 function workers() {
   // The cluster and its service already have about twenty processes, so one worker is enough.
   if (asked.cluster || asked.containers) return 1;
   const cores = availableParallelism();
-  return asked.fast ? cores : Math.min(4, cores + 1);
+  return asked.fast ? cores : Math.min(4, cores + 2);
 }
 
 function countsIn(file) {

@@ -8,7 +8,7 @@ import { listen } from '../../src/commands/http-server';
 import { until } from '../support/until';
 
 let server: Awaited<ReturnType<typeof listen>>;
-let sockets: Socket[] = [];
+const sockets: Socket[] = [];
 beforeAll(async () => {
   server = await listen(
     (request, response) => {
@@ -32,14 +32,14 @@ beforeAll(async () => {
     { isUpload: ({ url }) => url === '/upload' },
   );
 });
-afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await server?.close();
 });
-afterAll(() => server?.close());
 
 function send(path: string, header = '') {
   const socket = connect(server.port, '127.0.0.1');
-  sockets = [...sockets, socket];
+  sockets.push(socket);
   const state = { closed: false, text: '' };
   socket.on('error', () => undefined);
   socket.on('data', (text) => (state.text += String(text)));
@@ -69,7 +69,7 @@ describe('a refused request with a large body', () => {
 
   test('is answered, although the client sends the whole body before it reads the answer', async () => {
     const socket = connect(server.port, '127.0.0.1');
-    sockets = [...sockets, socket];
+    sockets.push(socket);
     const failures: unknown[] = [];
     socket.on('error', (error) => failures.push(error));
     socket.pause();
@@ -98,32 +98,11 @@ describe('a refused request with a large body', () => {
     });
     expect(status).toBe(413);
   });
-
-  // The pause of 7.5 s is longer than the 5 s without a byte after which the server closes the
-  // connection.
-  test('loses its connection after some seconds if the client does not send the body', async () => {
-    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
-    sockets = [...sockets, socket];
-    let failed = false;
-    let text = '';
-    socket.on('error', () => {
-      failed = true;
-    });
-    socket.on('data', (part) => (text += String(part)));
-    socket.write('POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
-    await until('it is answered', () => text.includes(' 413 '));
-    const isClosed = async () => {
-      await pause(7_500);
-      socket.write('x');
-      return failed;
-    };
-    await until('a write fails', isClosed);
-  });
 });
 
 test('what arrives after the reply is not parsed, and the connection ends', async () => {
   const socket = connect(server.port, '127.0.0.1');
-  sockets = [...sockets, socket];
+  sockets.push(socket);
   let [text, isClosed] = ['', false];
   socket.on('error', () => undefined);
   socket.on('data', (part) => (text += String(part)));
@@ -136,8 +115,31 @@ test('what arrives after the reply is not parsed, and the connection ends', asyn
   expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
+// The last two tests wait for time limits, so they run at once.
+
+// The pause of 7.5 s is longer than the 5 s without a byte after which the server closes the
+// connection.
+test.concurrent('a refused request loses its connection after some seconds if the client does not send the body', async () => {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  sockets.push(socket);
+  let failed = false;
+  let text = '';
+  socket.on('error', () => {
+    failed = true;
+  });
+  socket.on('data', (part) => (text += String(part)));
+  socket.write('POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+  await until('it is answered', () => text.includes(' 413 '));
+  const isClosed = async () => {
+    await pause(7_500);
+    socket.write('x');
+    return failed;
+  };
+  await until('a write fails', isClosed);
+});
+
 // The server's limit is 15 s. The longer times here are a margin for a busy machine.
-test('a body that does not arrive is answered 408, but an upload may take longer', async () => {
+test.concurrent('a body that does not arrive is answered 408, but an upload may take longer', async () => {
   const upload = send('/upload');
   const other = send('/');
   await until('the other is cut', () => other.state.closed, 60_000);

@@ -37,7 +37,7 @@ export const aMinimaxChannel = (baseUrl: string, over: object = {}) => ({
   protocol: 'minimax',
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
-  requestTimeoutMs: 2_000,
+  requestTimeoutMs: 10_000,
   pollIntervalMs: 100,
   listLagMs: 0,
   ...over,

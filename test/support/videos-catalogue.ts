@@ -30,7 +30,7 @@ export const aVideosChannel = (baseUrl: string, over: object = {}) => ({
   protocol: 'openai-videos',
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
-  requestTimeoutMs: 2_000,
+  requestTimeoutMs: 10_000,
   pollIntervalMs: 100,
   hasList: false,
   ...over,
