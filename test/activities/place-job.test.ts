@@ -33,10 +33,10 @@ const attempt = (input: JobInput, over: Partial<WorkerDeps> = {}): Promise<Place
   upstream.attempt(input, over);
 
 /** Retries until the job is placed, as Temporal does, with shorter pauses. */
-async function placed(input: JobInput, attemptsMax = 40): Promise<Placed> {
+async function placed(input: JobInput, attemptsMax = 40, at = upstream): Promise<Placed> {
   for (let n = 1; ; n += 1) {
     try {
-      return await attempt(input);
+      return await at.attempt(input);
     } catch (error) {
       if (n === attemptsMax) throw error;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -57,15 +57,22 @@ describe.each([
   ['that honours Idempotency-Key', true],
   ['that has a list but ignores Idempotency-Key', false],
 ])('a provider %s', (_, honoursIdempotencyKey) => {
-  test.each(faults)('has exactly one job after %s', async (__, create) => {
-    await open((base) => [{ ...base, honoursIdempotencyKey }]);
-    if (!honoursIdempotencyKey) await upstream.script({ ignore_idempotency_key: true });
-    const input = await upstream.input({ create });
-    const job = await placed(input);
-    expect(job.outcome).toBe('open');
-    expect(await upstream.accepted(input.taskId)).toBe(1);
-    expect(await placed(input)).toEqual(job);
-    expect(await upstream.accepted(input.taskId)).toBe(1);
+  // The tests mostly wait, so they run at once, each with its own database and studio.
+  test.concurrent.each(faults)('has exactly one job after %s', async (__, create) => {
+    const { db, drop } = await createTestDatabase();
+    const own = await startUpstream(db, (base) => [{ ...base, honoursIdempotencyKey }]);
+    try {
+      if (!honoursIdempotencyKey) await own.script({ ignore_idempotency_key: true });
+      const input = await own.input({ create });
+      const job = await placed(input, 40, own);
+      expect(job.outcome).toBe('open');
+      expect(await own.accepted(input.taskId)).toBe(1);
+      expect(await placed(input, 40, own)).toEqual(job);
+      expect(await own.accepted(input.taskId)).toBe(1);
+    } finally {
+      await own.close();
+      await drop();
+    }
   });
 });
 
