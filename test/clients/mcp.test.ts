@@ -39,6 +39,30 @@ test.each<[object | string, string]>([
   });
 });
 
+test('the requester of the Tasks extension runs a task to its end, and cancels one', async () => {
+  const packages = await npmPackages(
+    ['@modelcontextprotocol/client', '2.4.0'],
+    ['@modelcontextprotocol/ext-tasks', '0.2.2'],
+  );
+  const { url, apiKey } = service;
+  const requests = { quick: textTask({ run_s: 1 }), endless: textTask({ run_s: 600 }) };
+  const script = join(__dirname, 'mcp-tasks-process.mjs');
+  const program = runProgram(process.execPath, [
+    ...[script, JSON.stringify({ packages, url, apiKey, ...requests })],
+  ]);
+  const code = await program.code;
+  if (code !== 0) throw new Error(program.err());
+  const { made, refused, cancelled } = JSON.parse(program.out());
+  const own = (await service.call('GET', `/v1/videos/generations/${made.id}`)).json;
+  expect(own.status).toBe('succeeded');
+  expect(made).toMatchObject({
+    ...{ kind: 'task', status: 'completed', result: { structuredContent: own } },
+  });
+  const isError = { isError: true, structuredContent: { error: { code: 'invalid_value' } } };
+  expect(refused).toMatchObject({ kind: 'immediate', status: 'completed', result: isError });
+  expect(cancelled).toMatchObject({ kind: 'task', status: 'cancelled' });
+});
+
 (linux ? test : test.skip)('the inspector lists the tools, and calls one', async () => {
   const packages = await npmPackages(
     ['@modelcontextprotocol/inspector', '2.12.0'],

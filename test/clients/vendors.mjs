@@ -1,5 +1,5 @@
 // Calls the service through clients of other services in JavaScript, and prints what they saw:
-// node vendors.mjs openai|bytedance|creates-openai SETTINGS
+// node vendors.mjs openai|bytedance|creates-openai|creates-bytedance SETTINGS
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -41,10 +41,14 @@ async function use() {
   return { id: video.id, status: video.status, seconds: video.seconds, sha256, ids, deleted };
 }
 
+async function generateVideo(options) {
+  const { experimental_generateVideo: generate } = await load('ai');
+  return generate({ model: await byteDance(), aspectRatio: '16:9', duration: 5, ...options });
+}
+
 async function generate() {
-  const { experimental_generateVideo: generateVideo } = await load('ai');
   const { video } = await generateVideo({
-    ...{ model: await byteDance(), prompt: mark, aspectRatio: '16:9', duration: 5 },
+    prompt: mark,
     download: async ({ url: link }) => ({
       data: new Uint8Array(await (await fetch(link)).arrayBuffer()),
       mediaType: 'video/mp4',
@@ -74,6 +78,17 @@ const acts = {
   async 'creates-openai'() {
     const { videos } = await openAi({ maxRetries: 12 });
     return many(async (prompt) => (await videos.create({ ...common, ...quick, prompt })).id);
+  },
+  // This provider waits for the end of the video in the call that is repeated, and sends no key.
+  async 'creates-bytedance'() {
+    return many(async (prompt) => {
+      const { responses } = await generateVideo({
+        ...{ prompt, maxRetries: 12, headers: { 'idempotency-key': prompt.replaceAll(' ', '-') } },
+        providerOptions: { bytedance: { ...quick.metadata, pollIntervalMs: 500 } },
+        download: async () => ({ data: new Uint8Array(1), mediaType: 'video/mp4' }),
+      });
+      return responses[0].providerMetadata.bytedance.taskId;
+    });
   },
 };
 

@@ -1,5 +1,5 @@
 # Calls the service through Python clients of other services. Prints what they saw:
-# python3 vendors.py openai|ark|litellm|creates-openai|creates-ark SETTINGS
+# python3 vendors.py openai|ark|litellm|creates-openai|creates-ark|creates-litellm SETTINGS
 import base64
 import hashlib
 import json
@@ -123,11 +123,44 @@ def creates_ark():
     return many(create)
 
 
+# LiteLLM repeats no create of a video, so its caller does, with a key.
+def creates_litellm():
+    import litellm
+    from litellm.types.videos.utils import extract_original_video_id
+
+    litellm.suppress_debug_info = True
+    sent = [0]
+
+    def create(prompt):
+        provider, base = [("openai", url + "/v1"), ("volcengine", url)][int(prompt[-1]) % 2]
+        for _ in range(12):
+            sent[0] += 1
+            try:
+                made = litellm.video_generation(
+                    model=provider + "/studio-2.0",
+                    prompt=prompt,
+                    seconds="5",
+                    size="1280x720",
+                    api_base=base,
+                    api_key=key,
+                    num_retries=3,
+                    extra_headers={"Idempotency-Key": prompt.replace(" ", "-")},
+                )
+                return extract_original_video_id(made.id)
+            except Exception as error:
+                last = error
+                time.sleep(0.3)
+        raise last
+
+    return {**many(create), "sent": sent[0]}
+
+
 acts = {
     "openai": use_openai,
     "ark": use_ark,
     "litellm": use_litellm,
     "creates-openai": creates_openai,
     "creates-ark": creates_ark,
+    "creates-litellm": creates_litellm,
 }
 print(json.dumps(acts[what]()))

@@ -161,7 +161,10 @@ test('a client with the Tasks extension gets a handle of a stored task, and poll
   await api.finish(taskId, 'The generator could not finish this video.');
   expect(await get()).toMatchObject({
     status: 'completed',
-    result: { isError: true, structuredContent: { id: taskId, status: 'failed' } },
+    result: {
+      ...{ resultType: 'complete', isError: true },
+      structuredContent: { id: taskId, status: 'failed' },
+    },
   });
 });
 

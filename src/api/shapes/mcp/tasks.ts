@@ -54,7 +54,10 @@ export function createdTask(task: TaskObject): CallToolResult {
 
 function detailed(task: TaskObject) {
   const shown = taskOf(task);
-  return shown.status === 'completed' ? { ...shown, result: resultOf({ answer: task }) } : shown;
+  if (shown.status !== 'completed') return shown;
+  // The library adds the type to the result of a call, but not to a result within one.
+  const result = { resultType: 'complete', ...resultOf({ answer: task }) };
+  return { ...shown, result };
 }
 
 function taskOf(task: TaskObject) {
