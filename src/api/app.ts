@@ -2,7 +2,7 @@
 // create/.
 
 import Router from '@koa/router';
-import Koa from 'koa';
+import Koa, { type Middleware } from 'koa';
 import { createAdmission, kindOf } from './admit';
 import { limitAtOnce } from './at-once';
 import { createAuthentication } from './auth';
@@ -11,12 +11,12 @@ import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
 import { readRequest } from './create/read-request';
 import type { ApiDeps } from './deps';
-import { answerErrors } from './errors';
+import { answerError } from './errors';
 import { busyRoutes } from './fast-path';
 import { limitUnknown } from './limits';
 import { observeRequests } from './observe-requests';
 import { repeatReads } from './repeat-reads';
-import { retryHints } from './retry-hints';
+import { showRetryHint } from './retry-hints';
 import { accountRoutes } from './routes/account';
 import { callbackRoutes } from './routes/callbacks';
 import { docsRoutes } from './routes/docs';
@@ -31,7 +31,7 @@ import { pageRoutes } from './routes/playground';
 import { createQuote, quoteRoutes } from './routes/quotes';
 import { createTaskHandlers, readRoutes } from './routes/read';
 import { webhookRoutes } from './routes/webhooks';
-import { shapeErrors, shapeRoutes } from './shapes/shape';
+import { type Shape, shapeError, shapeRoutes } from './shapes/shape';
 import { createShapes } from './shapes/shapes';
 import { answerUnknownRoutes } from './unknown-routes';
 
@@ -90,12 +90,19 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   uploadRoutes(routes, deps, sendBytes, unknownLookups);
 
   app.use(observeRequests(deps));
-  app.use(retryHints());
-  app.use(shapeErrors(shapes));
-  app.use(answerErrors(deps.observer));
+  app.use(finishReplies(deps, shapes));
   const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
   const unknown = answerUnknownRoutes({ open, keyed: routes, admit });
   const routers = [open.routes(), routes.routes()];
   app.use(repeatReads([busy, shapeRoutes(shapes, admitted), ...routers, unknown]));
   return app;
+}
+
+/** One middleware for all of this, because each one costs time in every request. */
+function finishReplies({ observer }: ApiDeps, shapes: readonly Shape[]): Middleware<ApiState> {
+  return async (ctx, next) => {
+    await next().catch((error: unknown) => answerError(ctx, error, observer));
+    shapeError(ctx, shapes);
+    showRetryHint(ctx);
+  };
 }

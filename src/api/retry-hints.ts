@@ -2,24 +2,15 @@
 // The OpenAI and Ark clients repeat a create after a 409, 429 or 5xx without an Idempotency-Key, and
 // obey this header first.
 
-import type { Middleware, ParameterizedContext } from 'koa';
-import type { ApiState } from './context';
+import type { ApiCall } from './context';
 
-export function retryHints(): Middleware<ApiState> {
-  return async (ctx, next) => {
-    await next();
-    const isWorthIt = mayRetry(ctx);
-    if (isWorthIt !== null) ctx.set('x-should-retry', String(isWorthIt));
-  };
+export function showRetryHint(ctx: ApiCall): void {
+  const isWorthIt = mayRetry(ctx);
+  if (isWorthIt !== null) ctx.set('x-should-retry', String(isWorthIt));
 }
 
 /** Null if the client may decide by the status alone. */
-function mayRetry({
-  method,
-  status,
-  headers,
-  res,
-}: ParameterizedContext<ApiState>): boolean | null {
+function mayRetry({ method, status, headers, res }: ApiCall): boolean | null {
   // A repeat in the next seconds would be the same conflict.
   if (status === 409) return false;
   if (method !== 'POST') return null;

@@ -57,6 +57,8 @@ export function readFields<T>(
 ): Partial<T> {
   const found: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
+    // Most fields are absent, and each path is a new text.
+    if (isAbsent(sent[name])) continue;
     const value = readField(field, `${path}.${name}`, sent[name], faults);
     if (value !== undefined) found[name] = value;
   }

@@ -68,18 +68,15 @@ export function shapeRoutes(
 }
 
 /** Translates every error under the paths of a shape, also those of the checks of the key. */
-export function shapeErrors(shapes: readonly Shape[]): Middleware<ApiState> {
-  return async (ctx, next) => {
-    await next();
-    if (ctx.status < 400 || typeof ctx.body !== 'string') return;
-    const shape = shapes.find((one) => one.owns(ctx.path));
-    if (!shape) return;
-    const { error } = JSON.parse(ctx.body) as { error: NativeError };
-    answerJsonText(ctx, JSON.stringify(shape.errorBody(error, ctx.status)));
-  };
+export function shapeError(ctx: ApiCall, shapes: readonly Shape[]): void {
+  if (ctx.status < 400 || typeof ctx.body !== 'string') return;
+  const shape = shapes.find((one) => one.owns(ctx.path));
+  if (!shape) return;
+  const { error } = JSON.parse(ctx.body) as { error: NativeError };
+  answerJsonText(ctx, JSON.stringify(shape.errorBody(error, ctx.status)));
 }
 
-/** Replaces the answer of a handler of ours. A refusal stays, and `shapeErrors` translates it. */
+/** Replaces the answer of a handler of ours. A refusal stays, and `shapeError` translates it. */
 export function translateAnswer<T>(ctx: KeyedCall, translate: (answer: T) => object): void {
   if (ctx.status >= 400) return;
   const { body } = ctx;
