@@ -2,7 +2,7 @@
 // outside of the project, and ended by the id of its process. Images stay in the cache.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { step } from './progress.mjs';
@@ -34,6 +34,7 @@ export async function startLocalEngine() {
     DOCKER_HOST: `unix://${cache}/docker.sock`,
     DOCKER_CONFIG: join(cache, 'config'),
   });
+  shareProcessor();
   const hadBridge = await hasBridge();
   const daemon = startDaemon();
   const stop = () => stopDaemon(daemon, hadBridge);
@@ -47,6 +48,19 @@ export async function startLocalEngine() {
     throw error;
   }
   return { stop };
+}
+
+const processor = '/sys/fs/cgroup/cpu';
+
+/**
+ * Gives all containers together the processor time of sixteen processes. By default they get that of
+ * one, so on a busy machine every container would be slow. Version 2 of the control groups has other
+ * files, and usually a system that shares the time.
+ */
+function shareProcessor() {
+  if (!existsSync(join(processor, 'cpu.shares'))) return;
+  mkdirSync(join(processor, 'docker'), { recursive: true });
+  writeFileSync(join(processor, 'docker/cpu.shares'), String(16 * 1_024));
 }
 
 const log = join(cache, 'engine.log');

@@ -55,9 +55,10 @@ export function callerWith(key: string) {
       counts[status] = (counts[status] ?? 0) + 1;
     };
     const timer = setInterval(() => {
-      const sent = calls.length % 60 === 30 ? create({ duration: 4 }) : call('/v1/account');
+      const creates = calls.length % 60 === 30;
+      const sent = creates ? create({ duration: 4 }) : call('/v1/account');
       const answered = sent.then(
-        ({ status }) => count(String(status)),
+        ({ status }) => count(creates && status !== 200 ? `create ${status}` : String(status)),
         () => count('none'),
       );
       calls.push(answered);

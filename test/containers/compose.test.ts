@@ -98,32 +98,38 @@ test('the first film is stored, arrives whole over TLS, and samples open in a br
   expect((await fetch(samples[0]?.url ?? '')).status).toBe(200);
 });
 
-test('processes of ours are no root, write only to volumes, and neither proxy nor studio reaches PostgreSQL, Temporal or metrics', async () => {
-  const tried =
-    'id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo written; done; true';
-  for (const name of ['api', 'api-2', 'worker', 'studio']) {
-    expect((await copy.sh(`docker compose exec -T ${name} sh -c '${tried}'`)).trim()).toBe('1000');
-  }
-  for (const [host, port] of [
-    ['postgres', 5432],
-    ['temporal', 7233],
-    ['metrics', 9464],
-  ] as const) {
-    expect([host, await reaches(copy, 'api', host, port)]).toEqual([host, true]);
-  }
-  expect(await reaches(copy, 'proxy', 'api', 8080)).toBe(true);
-  for (const [host, port] of [
-    ['postgres', 5432],
-    ['temporal', 7233],
-    ['api', 9464],
-    ['api-2', 9464],
-    ['worker', 9464],
-  ] as const) {
-    for (const name of ['studio', 'proxy']) {
-      expect([name, host, await reaches(copy, name, host, port)]).toEqual([name, host, false]);
+test(
+  'processes of ours are no root, write only to volumes, and neither proxy nor studio reaches PostgreSQL, Temporal or metrics',
+  async () => {
+    const tried =
+      'id -u; for path in /app/x /etc/x /x; do touch $path 2>/dev/null && echo written; done; true';
+    for (const name of ['api', 'api-2', 'worker', 'studio']) {
+      expect((await copy.sh(`docker compose exec -T ${name} sh -c '${tried}'`)).trim()).toBe(
+        '1000',
+      );
     }
-  }
-});
+    for (const [host, port] of [
+      ['postgres', 5432],
+      ['temporal', 7233],
+      ['metrics', 9464],
+    ] as const) {
+      expect([host, await reaches(copy, 'api', host, port)]).toEqual([host, true]);
+    }
+    expect(await reaches(copy, 'proxy', 'api', 8080)).toBe(true);
+    for (const [host, port] of [
+      ['postgres', 5432],
+      ['temporal', 7233],
+      ['api', 9464],
+      ['api-2', 9464],
+      ['worker', 9464],
+    ] as const) {
+      for (const name of ['studio', 'proxy']) {
+        expect([name, host, await reaches(copy, name, host, port)]).toEqual([name, host, false]);
+      }
+    }
+  },
+  15 * minutes,
+);
 
 test('no process of ours can gain rights, has a secret of another, or is published beyond this machine', async () => {
   for (const name of ['api', 'worker', 'studio', 'backup', 'temporal', 'postgres', 'proxy']) {
@@ -146,33 +152,39 @@ test('no process of ours can gain rights, has a secret of another, or is publish
   expect(ports.match(/[\d.:[\]]+(?=:\d+->)/g)?.filter((host) => host !== '127.0.0.1')).toEqual([]);
 });
 
-test('the image adds less than 350 MB to its base, and has neither compiler, ffmpeg nor a cache of packages', async () => {
-  const base = /^FROM (node:\S+)/m.exec(readFileSync(join(copy.folder, 'Dockerfile'), 'utf8'))?.[1];
-  const sizeOf = async (image = '') =>
-    Number(await copy.sh(`docker image inspect -f '{{.Size}}' ${image}`)) / 1e6;
-  const [below, service, studio] = await Promise.all(
-    [base, 'video-generation-service:local', 'video-generation-studio:local'].map(sizeOf),
-  );
-  const added = [service, studio].map((size = 0) => Math.round(size - (below ?? 0)));
-  note(`MB over the base: service ${added[0]}, studio ${added[1]}`);
-  expect(added[0]).toBeLessThan(350);
-  const tools =
-    'command -v gcc cc make ffmpeg; ls -A /root/.npm /home/node/.npm /var/cache/apt/archives/*.deb; true';
-  expect(await copy.sh(`docker compose exec -T api sh -c '(${tools}) 2> /dev/null'`)).toBe('');
-  const [sbom = ''] = /^npm run -s sbom\S* > \S+/m.exec(blockWith('npm run -s sbom')) ?? [];
-  await copy.sh(sbom);
-  const listed = listedIn(readFileSync(join(copy.folder, 'packages.cdx.json'), 'utf8'));
-  const found = await packagesIn(copy, 'api');
-  expect(found.length).toBeGreaterThan(100);
-  expect(found.filter((name) => !listed.has(name))).toEqual([]);
-  for (const name of ['api', 'worker', 'studio']) {
-    const id = (await copy.sh(`docker compose ps -q ${name} | head -n 1`)).trim();
-    const started = await copy.sh(`docker inspect -f '{{.State.StartedAt}}' ${id}`);
-    const [ready = ''] = (await copy.sh(`docker logs -t ${id} 2>&1 | grep '"ready"'`)).split(' ');
-    note(`${name} ready after ${(Date.parse(ready) - Date.parse(started.trim())) / 1000} s`);
-  }
-  note(await copy.sh("docker stats --no-stream --format '{{.Name}} {{.MemUsage}}'"));
-});
+test(
+  'the image adds less than 350 MB to its base, and has neither compiler, ffmpeg nor a cache of packages',
+  async () => {
+    const base = /^FROM (node:\S+)/m.exec(
+      readFileSync(join(copy.folder, 'Dockerfile'), 'utf8'),
+    )?.[1];
+    const sizeOf = async (image = '') =>
+      Number(await copy.sh(`docker image inspect -f '{{.Size}}' ${image}`)) / 1e6;
+    const [below, service, studio] = await Promise.all(
+      [base, 'video-generation-service:local', 'video-generation-studio:local'].map(sizeOf),
+    );
+    const added = [service, studio].map((size = 0) => Math.round(size - (below ?? 0)));
+    note(`MB over the base: service ${added[0]}, studio ${added[1]}`);
+    expect(added[0]).toBeLessThan(350);
+    const tools =
+      'command -v gcc cc make ffmpeg; ls -A /root/.npm /home/node/.npm /var/cache/apt/archives/*.deb; true';
+    expect(await copy.sh(`docker compose exec -T api sh -c '(${tools}) 2> /dev/null'`)).toBe('');
+    const [sbom = ''] = /^npm run -s sbom\S* > \S+/m.exec(blockWith('npm run -s sbom')) ?? [];
+    await copy.sh(sbom);
+    const listed = listedIn(readFileSync(join(copy.folder, 'packages.cdx.json'), 'utf8'));
+    const found = await packagesIn(copy, 'api');
+    expect(found.length).toBeGreaterThan(100);
+    expect(found.filter((name) => !listed.has(name))).toEqual([]);
+    for (const name of ['api', 'worker', 'studio']) {
+      const id = (await copy.sh(`docker compose ps -q ${name} | head -n 1`)).trim();
+      const started = await copy.sh(`docker inspect -f '{{.State.StartedAt}}' ${id}`);
+      const [ready = ''] = (await copy.sh(`docker logs -t ${id} 2>&1 | grep '"ready"'`)).split(' ');
+      note(`${name} ready after ${(Date.parse(ready) - Date.parse(started.trim())) / 1000} s`);
+    }
+    note(await copy.sh("docker stats --no-stream --format '{{.Name}} {{.MemUsage}}'"));
+  },
+  15 * minutes,
+);
 
 test('an operator command runs inside of an API, and reads its database address from standard input', async () => {
   const env = readFileSync(join(copy.folder, '.env'), 'utf8');
@@ -202,40 +214,48 @@ test('with the rule of the page, no process reads the credentials of the machine
   }
 });
 
-test('a change of .env under load gives no 5xx, and calls of a customer are answered at the new address', async () => {
-  setInEnv('WORKERS=1', 'CATALOGUE_FILE=/catalogue/catalogue.yaml');
-  setInEnv('DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:8090,receiver:9000');
-  cpSync(join(copy.folder, 'catalogue.yaml'), join(copy.folder, 'catalogue/catalogue.yaml'));
-  await copy.sh('chmod -R go+rX catalogue');
-  const counts = await caller.underLoad(() => copy.sh(blockWith(applySettings)));
-  note(`change of .env: ${JSON.stringify(counts)}`);
-  expect(Object.keys(counts)).toEqual(['200']);
-  const workers = await copy.sh('docker compose ps -q worker');
-  expect(workers.trim().split('\n')).toHaveLength(1);
-  await copy.sh('docker compose --profile demo up -d --no-deps --wait studio');
-});
+test(
+  'a change of .env under load gives no 5xx, and calls of a customer are answered at the new address',
+  async () => {
+    setInEnv('WORKERS=1', 'CATALOGUE_FILE=/catalogue/catalogue.yaml');
+    setInEnv('DANGEROUSLY_ALLOW_HOSTS=127.0.0.1:8090,receiver:9000');
+    cpSync(join(copy.folder, 'catalogue.yaml'), join(copy.folder, 'catalogue/catalogue.yaml'));
+    await copy.sh('chmod -R go+rX catalogue');
+    const counts = await caller.underLoad(() => copy.sh(blockWith(applySettings)));
+    note(`change of .env: ${JSON.stringify(counts)}`);
+    expect(Object.keys(counts)).toEqual(['200']);
+    const workers = await copy.sh('docker compose ps -q worker');
+    expect(workers.trim().split('\n')).toHaveLength(1);
+    await copy.sh('docker compose --profile demo up -d --no-deps --wait studio');
+  },
+  15 * minutes,
+);
 
-test('a callback arrives, a film is enhanced, and an uploaded picture is an input', async () => {
-  const program =
-    "require('http').createServer((q,s)=>{q.pipe(process.stdout);console.log(q.headers['webhook-id']);s.end()}).listen(9000)";
-  await copy.sh(
-    `docker run -d --name video-containers-receiver --network video-containers-test_generators --network-alias receiver --entrypoint node video-generation-service:local -e "${program}"`,
-  );
-  const called = await caller.film({ metadata: { callback_url: 'http://receiver:9000/' } });
-  await until('the callback arrives', async () =>
-    (await copy.sh('docker logs video-containers-receiver')).includes(called.id),
-  );
-  const metadata = { super_resolution_config: { resolution: '720p' } };
-  const { video_url } = await caller.film({ resolution: '480p', metadata });
-  await copy.sh(`curl -sf -o larger.mp4 ${video_url}`);
-  expect(await copy.sh(`"${ffmpeg}" -i larger.mp4 -f null - 2>&1`)).toMatch(/ \d+x720 /);
-  // The studio refuses a side below 300 pixels.
-  await copy.sh(`"${ffmpeg}" -f lavfi -i testsrc=size=640x360 -frames:v 1 a.png`);
-  const picture = readFileSync(join(copy.folder, 'a.png'));
-  const reply = await caller.call('/v1/files?name=a.png', { method: 'POST', body: picture });
-  const { id } = (await reply.json()) as { id: string };
-  await caller.film({ images: [id] });
-});
+test(
+  'a callback arrives, a film is enhanced, and an uploaded picture is an input',
+  async () => {
+    const program =
+      "require('http').createServer((q,s)=>{q.pipe(process.stdout);console.log(q.headers['webhook-id']);s.end()}).listen(9000)";
+    await copy.sh(
+      `docker run -d --name video-containers-receiver --network video-containers-test_generators --network-alias receiver --entrypoint node video-generation-service:local -e "${program}"`,
+    );
+    const called = await caller.film({ metadata: { callback_url: 'http://receiver:9000/' } });
+    await until('the callback arrives', async () =>
+      (await copy.sh('docker logs video-containers-receiver')).includes(called.id),
+    );
+    const metadata = { super_resolution_config: { resolution: '720p' } };
+    const { video_url } = await caller.film({ resolution: '480p', metadata });
+    await copy.sh(`curl -sf -o larger.mp4 ${video_url}`);
+    expect(await copy.sh(`"${ffmpeg}" -i larger.mp4 -f null - 2>&1`)).toMatch(/ \d+x720 /);
+    // The studio refuses a side below 300 pixels.
+    await copy.sh(`"${ffmpeg}" -f lavfi -i testsrc=size=640x360 -frames:v 1 a.png`);
+    const picture = readFileSync(join(copy.folder, 'a.png'));
+    const reply = await caller.call('/v1/files?name=a.png', { method: 'POST', body: picture });
+    const { id } = (await reply.json()) as { id: string };
+    await caller.film({ images: [id] });
+  },
+  15 * minutes,
+);
 
 test('a signal reads a good catalogue in every process, and a faulty one changes nothing', async () => {
   const file = join(copy.folder, 'catalogue/catalogue.yaml');
@@ -260,6 +280,7 @@ test('a signal reads a good catalogue in every process, and a faulty one changes
   writeFileSync(file, good);
 });
 
+const noTargets = { activeTargets: [] };
 const databaseAnswers = () =>
   copy.sh('docker compose exec -T postgres pg_isready -U video -d video -h 127.0.0.1').then(
     () => true,
@@ -282,10 +303,11 @@ test(
         await new Promise((done) => setTimeout(done, 3000));
       });
       note(`kill -9 of ${name}: ${JSON.stringify(counts)}, away for at most ${awayMs} ms`);
-      // There is one proxy, and an API waits ten seconds for PostgreSQL.
+      // There is one proxy, and an API waits ten seconds for PostgreSQL. Nobody knows if a create was
+      // stored whose connection was cut.
       const allowed = {
         proxy: ['200', 'none'],
-        postgres: awayMs < 9000 ? ['200'] : ['200', '503'],
+        postgres: ['200', 'create 503', ...(awayMs < 9000 ? [] : ['503'])],
       };
       const statuses = allowed[name as keyof typeof allowed] ?? ['200'];
       expect([name, Object.keys(counts).filter((one) => !statuses.includes(one))]).toEqual([
@@ -301,37 +323,47 @@ test(
   15 * minutes,
 );
 
-test('a worker that reaches its limit of memory is started again, and its tasks end', async () => {
-  const id = (await copy.sh('docker compose ps -q worker | head -n 1')).trim();
-  const restarts = () => copy.sh(`docker inspect -f '{{.RestartCount}}' ${id}`);
-  const before = await restarts();
-  // The kernel ends the worker before the process that fills the memory.
-  await copy.sh(
-    `for pid in $(docker top ${id} -eo pid | tail -n +2); do echo 1000 > /proc/$pid/oom_score_adj; done`,
-  );
-  const filler = 'const kept=[];for(;;)kept.push(Buffer.alloc(2**26,1))';
-  const filled = `docker exec ${id} node -e "${filler}" || true`;
-  const counts = await caller.underLoad(() => copy.sh(filled));
-  expect(Object.keys(counts)).toEqual(['200']);
-  await until('the worker was started again', async () => (await restarts()) !== before);
-  await agrees();
-});
+test(
+  'a worker that reaches its limit of memory is started again, and its tasks end',
+  async () => {
+    const id = (await copy.sh('docker compose ps -q worker | head -n 1')).trim();
+    const restarts = () => copy.sh(`docker inspect -f '{{.RestartCount}}' ${id}`);
+    const before = await restarts();
+    // The kernel ends the worker before the process that fills the memory.
+    await copy.sh(
+      `for pid in $(docker top ${id} -eo pid | tail -n +2); do echo 1000 > /proc/$pid/oom_score_adj; done`,
+    );
+    const filler = 'const kept=[];for(;;)kept.push(Buffer.alloc(2**26,1))';
+    const filled = `docker exec ${id} node -e "${filler}" || true`;
+    const counts = await caller.underLoad(() => copy.sh(filled));
+    expect(Object.keys(counts)).toEqual(['200']);
+    await until('the worker was started again', async () => (await restarts()) !== before);
+    await agrees();
+  },
+  15 * minutes,
+);
 
-test('a deploy under load gives no 5xx and keeps the number of workers and the studio', async () => {
-  setInEnv('TAG=a0', 'COMMIT=a0');
-  const studio = await pidOf('studio');
-  const imagesNow = async () =>
-    (await copy.sh("docker compose ps --format '{{.Image}}' api api-2 worker")).trim().split('\n');
-  const before = await imagesNow();
-  const started = Date.now();
-  const counts = await caller.underLoad(() =>
-    copy.sh(blockWith('docker compose build migrate       ')),
-  );
-  note(`deploy in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`);
-  expect(Object.keys(counts)).toEqual(['200']);
-  expect(await imagesNow()).toEqual(before.map(() => 'video-generation-service:a0'));
-  expect(await pidOf('studio')).toBe(studio);
-});
+test(
+  'a deploy under load gives no 5xx and keeps the number of workers and the studio',
+  async () => {
+    setInEnv('TAG=a0', 'COMMIT=a0');
+    const studio = await pidOf('studio');
+    const imagesNow = async () =>
+      (await copy.sh("docker compose ps --format '{{.Image}}' api api-2 worker"))
+        .trim()
+        .split('\n');
+    const before = await imagesNow();
+    const started = Date.now();
+    const counts = await caller.underLoad(() =>
+      copy.sh(blockWith('docker compose build migrate       ')),
+    );
+    note(`deploy in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`);
+    expect(Object.keys(counts)).toEqual(['200']);
+    expect(await imagesNow()).toEqual(before.map(() => 'video-generation-service:a0'));
+    expect(await pidOf('studio')).toBe(studio);
+  },
+  15 * minutes,
+);
 
 test(
   'a deploy with worker versions keeps each task of a minute on its build',
@@ -384,25 +416,29 @@ test(
   15 * minutes,
 );
 
-test('the studio got each job once, and down and up keep what was stored', async () => {
-  const accepted = await fetch('http://127.0.0.1:8090/admin/accepted', {
-    headers: { authorization: `Bearer ${studioKey()}` },
-  });
-  const { items } = (await accepted.json()) as {
-    items: { kind: string; client_request_id: string }[];
-  };
-  const jobs = items.map(({ kind, client_request_id }) => `${kind} ${client_request_id}`);
-  expect(jobs.length).toBeGreaterThan(10);
-  expect(new Set(jobs).size).toBe(jobs.length);
-  const { video_url } = await caller.film();
-  const film = async () => Buffer.from(await (await fetch(video_url)).arrayBuffer());
-  const before = await film();
-  await copy.sh('docker compose --profile demo down');
-  await copy.sh('docker compose --profile demo up -d', 5 * minutes);
-  await untilReady();
-  expect((await film()).equals(before)).toBe(true);
-  await agrees();
-});
+test(
+  'the studio got each job once, and down and up keep what was stored',
+  async () => {
+    const accepted = await fetch('http://127.0.0.1:8090/admin/accepted', {
+      headers: { authorization: `Bearer ${studioKey()}` },
+    });
+    const { items } = (await accepted.json()) as {
+      items: { kind: string; client_request_id: string }[];
+    };
+    const jobs = items.map(({ kind, client_request_id }) => `${kind} ${client_request_id}`);
+    expect(jobs.length).toBeGreaterThan(10);
+    expect(new Set(jobs).size).toBe(jobs.length);
+    const { video_url } = await caller.film();
+    const film = async () => Buffer.from(await (await fetch(video_url)).arrayBuffer());
+    const before = await film();
+    await copy.sh('docker compose --profile demo down');
+    await copy.sh('docker compose --profile demo up -d', 5 * minutes);
+    await untilReady();
+    expect((await film()).equals(before)).toBe(true);
+    await agrees();
+  },
+  15 * minutes,
+);
 
 const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
 const named = { 'video-2026-01-31.dump': 'video.dump' };
@@ -471,7 +507,8 @@ test(
       ((await (await fetch(`http://127.0.0.1:9090/api/v1/${path}`)).json()) as { data: unknown })
         .data;
     const jobs = async () => {
-      const { activeTargets } = (await prometheus('targets')) as {
+      // While Prometheus starts, the engine accepts the connection and closes it.
+      const { activeTargets } = (await prometheus('targets').catch(() => noTargets)) as {
         activeTargets: { health: string; labels: { job: string } }[];
       };
       return activeTargets.map(({ health, labels }) => `${labels.job} ${health}`).sort();

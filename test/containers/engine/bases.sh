@@ -27,7 +27,7 @@ make() {
   rm -rf "$work/context" && mkdir "$work/context"
   case $name in
     node) node_image ;;
-    postgres) postgres_image ;;
+    postgres) postgres_image "$1" ;;
     caddy) caddy_image ;;
     temporalio/server) server_image ;;
     temporalio/admin-tools) tools_image ;;
@@ -82,8 +82,11 @@ postgres_image() {
     mkdir -p "$root/etc/postgresql-common"
     echo 'create_main_cluster = false' > "$root/etc/postgresql-common/createcluster.conf"
     cp /etc/resolv.conf "$root/etc/resolv.conf"
-    chroot "$root" apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends -t forky "postgresql-$major" gosu
+    # The lists of a coming release expire within days, and a mirror may be older. Their signature is checked all the same.
+    chroot "$root" apt-get -o Acquire::Check-Valid-Until=false update -qq
+    # Packages of PostgreSQL need /proc while they are set up. The mount ends with its namespace.
+    DEBIAN_FRONTEND=noninteractive unshare --mount --fork sh -euc 'mount -t proc proc "$1/proc"
+      chroot "$1" apt-get install -y -qq --no-install-recommends -t forky "postgresql-$2" gosu' sh "$root" "$major"
     chroot "$root" apt-get clean
     install -m 755 "$here/postgres-entrypoint.sh" "$root/usr/local/bin/docker-entrypoint.sh"
     mv "$root" "$cache/postgres-$major"

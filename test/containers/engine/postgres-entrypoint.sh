@@ -14,7 +14,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   pg_ctl -D "$PGDATA" -o "-c listen_addresses=''" -w start
   [ "$POSTGRES_DB" = postgres ] || psql -U "$POSTGRES_USER" -d postgres -c "create database \"$POSTGRES_DB\""
   for file in /docker-entrypoint-initdb.d/*.sql; do
-    psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" -f "$file"
+    [ ! -e "$file" ] || psql -v ON_ERROR_STOP=1 -U "$POSTGRES_USER" -d "$POSTGRES_DB" -f "$file"
   done
   pg_ctl -D "$PGDATA" -m fast -w stop
 fi
