@@ -1,7 +1,8 @@
 // If PostgreSQL closes a connection while a statement runs, for example because it starts again, the
-// statement fails, although the next connection works. A read changes nothing, so it is made a second
-// time. Nobody knows whether a cut change was stored, so only its caller repeats it.
+// statement fails, although the next connection works. A read changes nothing, so it is made again.
+// Nobody knows whether a cut change was stored, so only its caller repeats it.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Middleware, Next } from 'koa';
 import { isOutcomeUnknown } from '../db/database';
 import { isSilence } from '../db/silent-connections';
@@ -10,18 +11,25 @@ import type { ApiState } from './context';
 /** Each handler calls the next one, or answers. Routers ask for a context that they extend themselves. */
 type Handler = (ctx: never, next: Next) => Promise<unknown>;
 
-/** Runs the handlers in order. A read whose statement was cut runs through them once more. */
+// The connections of a pool close one after the other, so the next one may be cut too.
+const againForMs = 2_000;
+const againMs = 100;
+
+/** Runs the handlers in order. A read whose statement was cut runs through them again. */
 export function repeatReads(handlers: readonly Handler[]): Middleware<ApiState> {
   return async (ctx, last) => {
     const run = handlers.reduceRight<Next>(
       (next, handler) => () => handler(ctx as never, next),
       last,
     );
-    try {
-      await run();
-    } catch (error) {
-      if (ctx.method !== 'GET' || ctx.headerSent || !wasCut(error)) throw error;
-      await run();
+    for (let cutAt: number | undefined; ; await pause(againMs)) {
+      try {
+        return await run();
+      } catch (error) {
+        cutAt ??= performance.now();
+        const isLate = performance.now() - cutAt > againForMs;
+        if (ctx.method !== 'GET' || ctx.headerSent || isLate || !wasCut(error)) throw error;
+      }
     }
   };
 }

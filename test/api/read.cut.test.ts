@@ -1,4 +1,5 @@
-// Cuts the database connection while a call reads. The call is answered from another connection.
+// Cuts the database connection while a call reads, and once more when the read is made again. The call
+// is answered from a third connection.
 
 import { create, startCutApi, type TestApi } from '../support/api';
 import type { Cutter } from '../support/cutter';
@@ -22,7 +23,7 @@ describe.each(['before', 'after'] as const)('a connection that is cut %s a state
     ['from tasks', () => '/v1/tasks'],
   ])('costs no read its answer (%s)', async (statement, path) => {
     const asked = await api.call('GET', path());
-    cutter.cutAt(statement, when);
+    cutter.cutAt(statement, when, 2);
     const { status, json } = await api.call('GET', path());
     expect(cutter.hasCut()).toBe(true);
     expect([status, json]).toEqual([200, asked.json]);

@@ -8,8 +8,8 @@ export type When = 'before' | 'after';
 /** The proxy. It passes everything on until the chosen statement. */
 export interface Cutter {
   readonly url: string;
-  /** Chooses a statement by its number, where the next one is 1, or by a text that it contains. */
-  cutAt(statement: number | string, when: When): void;
+  /** Chooses a statement by its number, where the next one is 1, or by a text that it contains, so many times. */
+  cutAt(statement: number | string, when: When, times?: number): void;
   /** True if the statement was reached. */
   hasCut(): boolean;
   close(): Promise<void>;
@@ -20,6 +20,7 @@ export async function startCutter(target: string): Promise<Cutter> {
   let left = 0;
   let text: string | null = null;
   let when: When = 'before';
+  let more = 0;
   let cut = false;
   const open = new Set<Socket>();
   const server: Server = createServer((client) => {
@@ -44,7 +45,8 @@ export async function startCutter(target: string): Promise<Cutter> {
       if (isIt) {
         cut = true;
         left = 0;
-        text = null;
+        more -= 1;
+        if (more <= 0) text = null;
         if (when === 'before') return end();
         mute = true;
       }
@@ -58,7 +60,8 @@ export async function startCutter(target: string): Promise<Cutter> {
   url.host = `127.0.0.1:${(server.address() as { port: number }).port}`;
   return {
     url: url.href,
-    cutAt(statement, at) {
+    cutAt(statement, at, times = 1) {
+      more = times;
       left = typeof statement === 'number' ? statement : 0;
       text = typeof statement === 'string' ? statement : null;
       when = at;
