@@ -145,6 +145,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       ),
     async close() {
       await db.destroy();
+      // Nothing is kept, so only the database, which has shared memory, stops in its own time.
+      for (const part of stack.parts.values()) {
+        if (part.name !== 'postgres') part.kill('SIGKILL');
+      }
       await stack.stop();
       await options.cluster?.stop();
       for (const link of Object.values(links)) await link.close();
