@@ -3,12 +3,11 @@
 // UPDATE_DOCUMENTS=1 npx jest --selectProjects stack -- test/activities/create-faults
 
 import { randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { protocols } from '../../activities/upstream/protocols';
 import type { Channel } from '../../src/domain/catalogue';
 import { aRequest } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { expectTable } from '../support/fault-tables';
 import { startUpstream } from '../support/upstream';
 
 let database: TestDatabase;
@@ -126,21 +125,10 @@ test.each(rows)('no fault of a create at $protocol with $ability makes two jobs'
 });
 
 test('the table of outcomes is that of docs/generators.md', () => {
-  const table = alignedTable([
+  expectTable('create faults', [
     ['protocol', 'channel has', ...Object.keys(faults)],
     ...rows.map((row) => [`\`${row.protocol}\``, row.ability, ...(found.get(row) ?? [])]),
   ]);
-  process.stdout.write(`${table}\n`);
-  const path = join(__dirname, '../../docs/generators.md');
-  const marked = /(<!-- create faults: begin -->\n)([\s\S]*?)(<!-- create faults: end -->)/;
-  if (process.env.UPDATE_DOCUMENTS) {
-    const text = readFileSync(path, 'utf8');
-    writeFileSync(
-      path,
-      text.replace(marked, (_, begin, __, end) => `${begin}\n${table}\n\n${end}`),
-    );
-  }
-  expect(marked.exec(readFileSync(path, 'utf8'))?.[2]?.trim()).toBe(table);
 });
 
 test('the table has a row for each protocol of a generator', () => {
@@ -151,13 +139,3 @@ test('the table has a row for each protocol of a generator', () => {
     new Set(generators.map(([name]) => name)),
   );
 });
-
-function alignedTable([head = [], ...body]: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) =>
-    Math.max(...[head, ...body].map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (row: readonly string[]) =>
-    `| ${widths.map((width, at) => (row[at] ?? '').padEnd(width)).join(' | ')} |`;
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  return [line(head), rule, ...body.map(line)].join('\n');
-}

@@ -2,7 +2,7 @@
 // gives wrong answers. Afterwards the ledger agrees.
 
 import { dashscopeCatalogue } from '../support/dashscope-catalogue';
-import { type Exchange, type Lie, lies } from '../support/liar';
+import { type Exchange, lies } from '../support/liar';
 import { liedToService } from '../support/lied-to-service';
 
 const { liar, sample, script, jobsOf, ended } = liedToService({
@@ -40,12 +40,6 @@ test('a rendered video arrives whole', async () => {
   expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
 });
 
-test('a video that is longer than asked for costs no more than the hold', async () => {
-  await script({ length_s: 60 });
-  const task = await ended({ duration: 5 });
-  expect(task.billing).toMatchObject({ charged: task.billing.held, refunded: '0.000000' });
-});
-
 test('a filtered video costs nothing', async () => {
   await script({ end: 'failed', code: 'DataInspectionFailed' });
   const task = await ended();
@@ -53,24 +47,9 @@ test('a filtered video costs nothing', async () => {
   expect(task.error.message).toMatch(/content check/);
 });
 
-test('a success without an address costs nothing', async () => {
-  const body = '{"output":{"task_id":"x","task_status":"SUCCEEDED"}}';
-  lies(liar(), isRead, 1_000, { status: 200, body });
-  const task = await ended();
-  expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
-});
-
-test.each([
-  ['an unknown status', { status: 200, body: '{"output":{"task_status":"THINKING"}}' }],
-  ['a task that is not known', { status: 200, body: '{"output":{"task_status":"UNKNOWN"}}' }],
-  ['a refusal with 200', { status: 200, body: '{"code":"Throttling","message":"m"}' }],
-  ['a page', { status: 200, body: '<html>' }],
-  ['JSON that is cut', { status: 200, body: '{"output":{"task_sta' }],
-  ['500', { status: 500, body: '{"code":"InternalError"}' }],
-  ['429', { status: 429, body: '{}' }],
-  ['429 and a time', { status: 429, body: '{}', headers: { 'retry-after': '1' } }],
-])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
-  const left = lies(liar(), isRead, 3, lie as Lie);
+test('a task whose reads are refused with 200 for a while succeeds', async () => {
+  const body = '{"code":"Throttling","message":"m"}';
+  const left = lies(liar(), isRead, 3, { status: 200, body });
   expect((await ended()).status).toBe('succeeded');
   expect(left()).toBe(0);
 });

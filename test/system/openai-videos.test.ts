@@ -10,8 +10,6 @@ const { service, liar, sample, script, ended } = liedToService({
   task: { prompt: 'a lighthouse at dusk' },
 });
 
-const isRead = ({ method, path }: Exchange) =>
-  method === 'GET' && /^\/v1\/videos\/[^/]+$/.test(path);
 const isContent = ({ method, path }: Exchange) => method === 'GET' && path.endsWith('/content');
 
 describe.each(profiles)('a task in the dialect %s', (profile) => {
@@ -37,20 +35,6 @@ test('a filtered video costs nothing', async () => {
   const task = await ended({ model: 'openai' });
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
   expect(task.error.message).toMatch(/content check/);
-});
-
-test.each([
-  ['an unknown status', { status: 200, body: '{"id":"x","status":"thinking"}' }],
-  ['a page', { status: 200, body: '<html>' }],
-  ['JSON that is cut', { status: 200, body: '{"id":"x","sta' }],
-  ['500', { status: 500, body: '{"error":{"code":"server_error"}}' }],
-  ['404', { status: 404, body: '{"error":{"code":"video_not_found"}}' }],
-  ['429', { status: 429, body: '{}' }],
-])('a task whose reads are answered with %s for a while succeeds', async (_, lie) => {
-  await script({});
-  const left = lies(liar(), isRead, 3, lie as Lie);
-  expect((await ended({ model: 'openai' })).status).toBe('succeeded');
-  expect(left()).toBe(0);
 });
 
 test('a video that is not ready at once is copied later', async () => {
