@@ -5,6 +5,7 @@
 // statistics for its plans. The bench fails if the books do not agree.
 
 import { join } from 'node:path';
+import type { Knex } from 'knex';
 import { Pool } from 'pg';
 import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
@@ -42,16 +43,8 @@ export const ledgerRow: Row = {
         };
         const spread = () => `acct_${1 + (last % accounts)}`;
         const accept = ({ create }: LedgerTask) => acceptTask(db, create, accepting);
-        const holdAndSettle = async ({ open, close }: LedgerTask): Promise<void> => {
-          const opened = await openTask(db, open);
-          const closed = await closeTask(db, close);
-          if (opened.outcome !== 'opened' || !closed.first)
-            throw new Error('A task was not opened and closed.');
-        };
-        const bareMoves = async ({ open: { taskId, accountId } }: LedgerTask): Promise<void> => {
-          await move(pool, `${taskId}:hold`, accountId, 5_009_400);
-          await move(pool, `${taskId}:settle`, accountId, -409_400);
-        };
+        const settle = (task: LedgerTask) => holdAndSettle(db, task);
+        const bare = (task: LedgerTask) => bareMoves(pool, task);
         const accepted = async (account: () => string): Promise<LedgerTask[]> => {
           const tasks = Array.from({ length: cycles }, () => take(account()));
           await rate(tasks, accept);
@@ -63,8 +56,8 @@ export const ledgerRow: Row = {
           compare(
             await alternate(
               settings.rounds,
-              async () => rate(await accepted(account), holdAndSettle),
-              () => rate(taken(account), bareMoves),
+              async () => rate(await accepted(account), settle),
+              () => rate(taken(account), bare),
             ),
           );
         const many = await moves(spread);
@@ -75,19 +68,16 @@ export const ledgerRow: Row = {
             () =>
               rate(taken(spread), async (task) => {
                 await accept(task);
-                await holdAndSettle(task);
+                await settle(task);
               }),
             () =>
               rate(taken(spread), async (task) => {
                 await bareAccept(pool, task);
-                await bareMoves(task);
+                await bare(task);
               }),
           ),
         );
-        const { differences } = await audit(one);
-        if (differences.length > 0) {
-          throw new Error(`The books do not agree: ${JSON.stringify(differences.slice(0, 3))}`);
-        }
+        await expectBooks(one);
         return findings(many, single, whole);
       } finally {
         await pool.end();
@@ -96,6 +86,26 @@ export const ledgerRow: Row = {
     });
   },
 };
+
+async function holdAndSettle(db: Knex, { open, close }: LedgerTask): Promise<void> {
+  const opened = await openTask(db, open);
+  const closed = await closeTask(db, close);
+  if (opened.outcome !== 'opened' || !closed.first) {
+    throw new Error('A task was not opened and closed.');
+  }
+}
+
+async function bareMoves(pool: Pool, { open: { taskId, accountId } }: LedgerTask): Promise<void> {
+  await move(pool, `${taskId}:hold`, accountId, 5_009_400);
+  await move(pool, `${taskId}:settle`, accountId, -409_400);
+}
+
+async function expectBooks(db: Knex): Promise<void> {
+  const { differences } = await audit(db);
+  if (differences.length > 0) {
+    throw new Error(`The books do not agree: ${JSON.stringify(differences.slice(0, 3))}`);
+  }
+}
 
 type Compared = ReturnType<typeof compare>;
 
