@@ -40,7 +40,7 @@ export const listsRow: Row = {
     };
     return inOwnDatabase(stack.addresses.databaseUrl, 'bench_lists', async (one, url) => {
       const catalogue = await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
-      await writeSlimTasks({ db: one, url }, catalogue, size, (n) => say(`  ${n} tasks written`));
+      await writeSlimTasks(url, catalogue, size, (n) => say(`  ${n} tasks written`));
       const db = connect({ url, poolMax: 1, applicationName: 'bench' });
       try {
         return [
@@ -89,7 +89,7 @@ async function timeCall(
   const took: number[] = [];
   for (let nth = 0; nth < times; nth += 1) took.push(await timed(call));
   const ours = median(took);
-  const note = `first ${first.toFixed(1)} ms, p99 ${p99(took).toFixed(1)} ms`;
+  const note = `first ${first.toFixed(1)} ms, least ${Math.min(...took).toFixed(1)} ms, p99 ${p99(took).toFixed(1)} ms`;
   const wanted = most === null ? {} : { wanted: `≤ ${most}`, met: ours <= most };
   return { figure, unit: 'ms', ours, ...wanted, note };
 }

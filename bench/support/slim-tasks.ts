@@ -29,27 +29,36 @@ const rowsInStatement = 500_000;
 
 /** Calls `onRows` with the number of tasks whose movements are written. */
 export async function writeSlimTasks(
-  { db, url }: { readonly db: Knex; readonly url: string },
+  url: string,
   catalogue: Catalogue,
   size: SlimSize,
   onRows: (tasks: number) => void = () => undefined,
 ): Promise<void> {
   const values = { ...size, ...valuesOf(catalogue), opening };
-  await db.raw(insertAccounts, values);
-  await db.raw(insertCredits, values);
-  const other = await connectWithoutLimits(url);
+  await connected(url, async (db) => {
+    await db.raw(insertAccounts, values);
+    await db.raw(insertCredits, values);
+  });
+  await Promise.all([
+    connected(url, (db) => fill(db, 'tasks', insertTasks, values)),
+    connected(url, (db) => fill(db, 'transfers', insertMovements, values, onRows)),
+  ]);
+  await connected(url, async (db) => {
+    for (const insert of [insertLabels, insertJobs, insertCallbacks]) await db.raw(insert, values);
+    await db.raw(insertBalances, values);
+    await db.raw('vacuum analyze');
+    await db.raw('checkpoint');
+  });
+}
+
+/** Each part has a connection of its own, because a pool closes one that is idle for half a minute. */
+async function connected(url: string, work: (db: Knex) => Promise<void>): Promise<void> {
+  const db = await connectWithoutLimits(url);
   try {
-    await Promise.all([
-      fill(db, 'tasks', insertTasks, values),
-      fill(other, 'transfers', insertMovements, values, onRows),
-    ]);
+    await work(db);
   } finally {
-    await other.destroy();
+    await db.destroy();
   }
-  for (const insert of [insertLabels, insertJobs, insertCallbacks]) await db.raw(insert, values);
-  await db.raw(insertBalances, values);
-  await db.raw('vacuum analyze');
-  await db.raw('checkpoint');
 }
 
 /** Writes the rows of one table. Without its indexes and its checks of foreign keys, this is faster. */

@@ -68,39 +68,45 @@ function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
   const { accountId, status } = filter;
   if (!accountId && (!status || isFinal(status))) return ofAllAccountsQuery(db, filter);
-  return inOrder(db('tasks').select(db.raw(columnsOf(filter))), filter);
+  return inOrder(db('tasks').select(db.raw(columnsOf(filter))), filter).limit(filter.limit + 1);
 }
 
 /**
  * No index has the tasks of all accounts in the order of the list. So the first tasks of each account
- * are read from the indexes of its own lists.
+ * are read from the indexes of its own lists. A few of each account are read before, to find a time
+ * behind which no task can be on the page.
  */
 function ofAllAccountsQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
-  const each = inOrder(db('tasks').select('id', 'created_at'), filter);
-  const order = orderOf(filter);
-  const first = db('accounts')
-    .select('task.id')
-    .crossJoin(db.raw('lateral ? as task', [each.whereRaw('account_id = accounts.id')]))
-    .orderBy([
-      { column: 'task.created_at', order },
-      { column: 'task.id', order },
-    ])
-    .limit(filter.limit + 1);
-  return db('tasks')
+  const { limit, isOldestFirst } = filter;
+  const few = db.raw('(select 1 + 2 * ? / greatest(1, count(*)) from accounts)', [limit]);
+  const last = ofEachAccount(db, filter, db.raw('true'), few);
+  last.select('task.created_at').offset(limit).limit(1);
+  const bound = isOldestFirst ? "<= coalesce(?, 'infinity')" : ">= coalesce(?, '-infinity')";
+  const untilLast = db.raw(`created_at ${bound}`, [last]);
+  const first = ofEachAccount(db, filter, untilLast, db.raw('?', [limit + 1]));
+  first.select('task.id').limit(limit + 1);
+  const query = db('tasks')
     .select(db.raw(columnsOf(filter)))
-    .whereIn('id', first)
-    .orderBy([
-      { column: 'created_at', order },
-      { column: 'id', order },
-    ]);
+    .whereIn('id', first);
+  return query.orderBy('created_at', orderOf(filter)).orderBy('id', orderOf(filter));
+}
+
+function ofEachAccount(
+  db: Knex,
+  filter: TaskFilter,
+  condition: Knex.Raw,
+  limit: Knex.Raw,
+): Knex.QueryBuilder {
+  const each = inOrder(db('tasks').select('id', 'created_at'), filter);
+  each.whereRaw('account_id = accounts.id').where(condition);
+  const query = db('accounts').crossJoin(db.raw('lateral (? limit ?) as task', [each, limit]));
+  const order = orderOf(filter);
+  return query.orderBy('task.created_at', order).orderBy('task.id', order);
 }
 
 function inOrder(query: Knex.QueryBuilder, filter: TaskFilter): Knex.QueryBuilder {
   const order = orderOf(filter);
-  query
-    .orderBy('created_at', order)
-    .orderBy('id', order)
-    .limit(filter.limit + 1);
+  query.orderBy('created_at', order).orderBy('id', order);
   return narrow(inPeriod(query, filter, 'id'), filter);
 }
 

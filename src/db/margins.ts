@@ -2,6 +2,7 @@
 // the ledger; the costs are kept with the jobs until the tasks are forgotten.
 
 import type { Knex } from 'knex';
+import { withSlowStatements } from './silent-connections';
 
 export interface Margin {
   /** The channel, the model or the account. */
@@ -29,23 +30,31 @@ export async function readMargins(
   by: (typeof marginKeys)[number],
   days: number,
 ): Promise<readonly Margin[]> {
-  // A job that succeeded although its task failed cost something too, and was charged nothing.
-  const { rows } = await db.raw<{ rows: Margin[] }>(
-    `with made as (
-       select ${columns[by]} as name, cost_micros,
-              (select coalesce(sum(amount), 0) from transfers
-                where id in (tasks.id || ':settle' || suffix, tasks.id || ':extra_charge' || suffix))
-                as charged
-         from tasks join jobs on jobs.task_id = tasks.id cross join lateral (
-                select case kind when 'generation' then '' else '_' || kind end as suffix) of_kind
-        where finished_at > now() - make_interval(days => :days) and jobs.status = 'succeeded'
-     )
-     select name, count(*)::int as jobs,
-            count(*) filter (where cost_micros is null)::int as "withoutCost",
-            coalesce(sum(charged) filter (where cost_micros is not null), 0)::float8 as "chargedMicros",
-            coalesce(sum(cost_micros), 0)::float8 as "costMicros"
-       from made group by name order by name`,
-    { days },
+  return db.transaction((trx) =>
+    withSlowStatements(trx, 10 * 60_000, async () => {
+      const { rows } = await trx.raw<{ rows: Margin[] }>(marginsBy(columns[by]), { days });
+      return rows;
+    }),
   );
-  return rows;
 }
+
+// Only the tasks that still have their jobs are looked up. Without `offset` PostgreSQL may read all
+// tasks. A job that succeeded although its task failed cost something too, and was charged nothing.
+const marginsBy = (column: string) => `
+  with made as (
+    select ${column} as name, cost_micros,
+           (select coalesce(sum(amount), 0) from transfers
+             where id in (tasks.id || ':settle' || suffix, tasks.id || ':extra_charge' || suffix))
+             as charged
+      from jobs cross join lateral (
+             select id, model, account_id, finished_at from tasks
+              where id = jobs.task_id offset 0) tasks
+     cross join lateral (
+             select case kind when 'generation' then '' else '_' || kind end as suffix) of_kind
+     where finished_at > now() - make_interval(days => :days) and jobs.status = 'succeeded'
+  )
+  select name, count(*)::int as jobs,
+         count(*) filter (where cost_micros is null)::int as "withoutCost",
+         coalesce(sum(charged) filter (where cost_micros is not null), 0)::float8 as "chargedMicros",
+         coalesce(sum(cost_micros), 0)::float8 as "costMicros"
+    from made group by name order by name`;

@@ -22,6 +22,8 @@ beforeAll(async () => {
     `datestyle = 'German'`,
     `intervalstyle = 'sql_standard'`,
     `extra_float_digits = -10`,
+    'jit = on',
+    'jit_above_cost = 0',
   ]) {
     await database.db.raw(`alter database ${name} set ${setting}`);
   }
@@ -44,6 +46,11 @@ test('concurrent creates stay within a budget if the server has another default 
   const outcomes = (await Promise.all(creates)).map(({ outcome }) => outcome);
   expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(10);
   expect(outcomes.filter((outcome) => outcome === 'over_budget')).toHaveLength(50);
+});
+
+test('statements are not compiled if the server compiles all statements', async () => {
+  const { rows } = await db.raw('explain analyze select count(*) from accounts');
+  expect(JSON.stringify(rows)).not.toContain('JIT');
 });
 
 test('times and days are in UTC if the server has another default time zone', async () => {
