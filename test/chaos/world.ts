@@ -59,7 +59,7 @@ export interface WorldOptions {
   readonly apis?: number;
   readonly workers?: number;
   /** Additional environment variables of the nth worker, counted from 0. */
-  readonly workerEnvironment?: (n: number) => Readonly<Record<string, string>>;
+  readonly workerEnvironment?: (n: number, studioKey: string) => Readonly<Record<string, string>>;
   readonly apiEnvironment?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -101,7 +101,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
       stack.another(`worker-${n + 1}`, 'worker', {
         ...workersWay(settingsFor('worker', stack.addresses), links),
-        ...options.workerEnvironment?.(n),
+        ...options.workerEnvironment?.(n, stack.addresses.studioApiKey),
       }),
     ),
     ...ports.map((port, n) =>

@@ -95,14 +95,17 @@ export const readers: readonly Reader[] = [
 ];
 
 /** The catalogue file with these channels, whose provider is at this address. */
-function readersFile(urlOf: (reader: Reader) => string): string {
+export function readersFile(
+  urlOf: (reader: Reader) => string,
+  { honoursIdempotencyKey }: { readonly honoursIdempotencyKey: boolean },
+): string {
   const url = (name: string) => urlOf(readers.find(({ channel }) => channel === name)!);
   // Reads have time enough on a busy machine.
   const calm = { requestTimeoutMs: 20_000, pollIntervalMs: 400 };
   const fast = { apiKeyEnv: 'STUDIO_API_KEY', ...calm };
   const arkAt = (name: string, hasList: boolean) => ({
     ...{ protocol: 'ark', baseUrl: `${url(name)}/api/v3`, hasList },
-    ...{ ...fast, honoursIdempotencyKey: true, listLagMs: 0 },
+    ...{ ...fast, honoursIdempotencyKey, listLagMs: 0 },
   });
   const file = JSON.parse(withMinimax(aMinimaxChannel(url('minimax'), calm), {}, ['mediakit'])) as {
     channels: object;
@@ -143,7 +146,9 @@ function readersFile(urlOf: (reader: Reader) => string): string {
 
 /** The catalogue of these channels, with options that let the script of the studio pass. */
 export function readersCatalogue(studioUrl: string, urlOf: (reader: Reader) => string): Catalogue {
-  const catalogue = parseCatalogue(readersFile(urlOf), { STUDIO_URL: studioUrl });
+  const catalogue = parseCatalogue(readersFile(urlOf, { honoursIdempotencyKey: true }), {
+    STUDIO_URL: studioUrl,
+  });
   const models = Object.entries(catalogue.models).map(([id, model]) => [
     id,
     { ...model, limits: { ...model.limits, options: null } },
