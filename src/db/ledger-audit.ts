@@ -22,7 +22,10 @@ export interface Difference {
 
 type Found = Omit<Difference, 'check'> & { readonly rule: string };
 
+// A batch ends at the account with which it has this many movements, so that PostgreSQL needs a
+// bounded part of the disk to sort them.
 const accountsInBatch = 500;
+const movementsInBatch = 1_000_000;
 // Each check of a batch returns at most this many differences, and an audit stops at the second
 // number. More of them would not help an operator.
 const shownMax = 100;
@@ -83,11 +86,16 @@ async function nextAccounts(db: Knex, after: string): Promise<readonly string[]>
          from moved cross join lateral (select account_id from transfers
                 where account_id > moved.account_id order by account_id limit 1) next
         where position < :limit
+     ), next (id) as (
+       select account_id from moved where position > 0
+        union (select id from accounts where id > :after order by id limit :limit)
+        order by 1 limit :limit
      )
-     select account_id as id from moved where position > 0
-      union (select id from accounts where id > :after order by id limit :limit)
-      order by id limit :limit`,
-    { after, limit: accountsInBatch },
+     select id from (select id, sum(last_seq) over (order by id rows between unbounded preceding
+                                                     and 1 preceding) as before
+                       from next left join balances on account_id = id) counted
+      where coalesce(before, 0) < :most order by id`,
+    { after, limit: accountsInBatch, most: movementsInBatch },
   );
   return rows.map(({ id }) => id);
 }

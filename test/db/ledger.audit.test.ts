@@ -18,6 +18,15 @@ test('the full audit finds no difference in undamaged books', async () => {
   expect(await audit(database.db)).toEqual({ accounts, transfers: accounts * 5, differences: [] });
 });
 
+test('the full audit also checks the accounts after one that fills a batch', async () => {
+  const accounts = damages.length + 1;
+  await database.db.raw('update balances set last_seq = last_seq + 2000000');
+  const found = await audit(database.db);
+  await database.db.raw('update balances set last_seq = last_seq - 2000000');
+  expect(found.accounts).toBe(accounts);
+  expect(new Set(found.differences.map(({ subject }) => subject)).size).toBe(accounts);
+});
+
 const columns =
   'id, account_id, seq, kind, debit, credit, amount, available_after, held_after, task_id';
 const written = (values: string) => `insert into transfers (${columns}) values (${values})`;
