@@ -16,8 +16,8 @@ const againForMs = 2_000;
 const againMs = 100;
 
 /** Runs the handlers in order. A read whose statement was cut runs through them again. */
-export function repeatReads(handlers: readonly Handler[]): Middleware<ApiState> {
-  return async (ctx, last) => {
+export function repeatReads(handlers: readonly Handler[]) {
+  const middleware: Middleware<ApiState> = async (ctx, last) => {
     const run = handlers.reduceRight<Next>(
       (next, handler) => () => handler(ctx as never, next),
       last,
@@ -32,6 +32,8 @@ export function repeatReads(handlers: readonly Handler[]): Middleware<ApiState> 
       }
     }
   };
+  // As a router shows its routes.
+  return Object.assign(middleware, { handlers });
 }
 
 /** A silent connection has cost the caller seconds already. */

@@ -11,6 +11,7 @@ import { documentedRoutes } from '../support/routes';
 const forBrowsers = /^\/(docs|playground)([/.]|$)/;
 
 interface Routed {
+  readonly handlers?: readonly Routed[];
   readonly router?: {
     readonly stack: readonly { readonly path: unknown; readonly methods: readonly string[] }[];
   };
@@ -28,7 +29,8 @@ function servedRoutes(playground: boolean): string[] {
     elapsed: () => 0,
   };
   const app = createApp(deps as unknown as ApiDeps);
-  const layers = app.middleware.flatMap((part) => (part as Routed).router?.stack ?? []);
+  const parts = app.middleware.flatMap((part) => (part as Routed).handlers ?? [part as Routed]);
+  const layers = parts.flatMap(({ router }) => router?.stack ?? []);
   const routes = layers.flatMap(({ path, methods }) =>
     methods
       .filter((method) => method !== 'HEAD')

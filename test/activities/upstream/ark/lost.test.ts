@@ -155,7 +155,7 @@ test('the jobs of a provider without list requests are read one by one', async (
   fill(60);
   const pages: number[] = [];
   ark.onPage = (page) => pages.push(page);
-  const access = { apiKey: 'key', timeoutMs: 5_000, honoursIdempotencyKey: false, hasList: false };
+  const access = { apiKey: 'key', timeoutMs: 30_000, honoursIdempotencyKey: false, hasList: false };
   const client = createArk({ baseUrl: ark.url, ...access });
   const readings = await readAll(client, [...ark.jobs.map(({ id }) => id), 'gone']);
   expect([readings.size, pages]).toEqual([60, []]);
