@@ -57,7 +57,10 @@ async function isWhole(folder: string, needs: readonly string[]): Promise<boolea
 async function put(draft: string, folder: string, needs: readonly string[]): Promise<void> {
   if (existsSync(folder) && !(await isWhole(folder, needs))) {
     const aside = `${folder}.${randomBytes(6).toString('hex')}`;
-    await rename(folder, aside);
+    // Another process may have removed the same folder.
+    await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
     await rm(aside, { recursive: true, force: true });
   }
   try {

@@ -113,6 +113,11 @@ test('an empty list of events counts as absent, as in every request', async () =
   expect((await add({ url, events: [] })).json.events).toEqual(['succeeded', 'failed']);
 });
 
+test.each([[undefined], [null], [[]], ['']])('%j is no address of a webhook', async (empty) => {
+  const { status, json } = await add({ url: empty, events: [] });
+  expect([status, json.error.param]).toEqual([400, 'url']);
+});
+
 test('an account may have ten webhooks', async () => {
   for (let n = 0; n < 10; n += 1) expect((await add()).status).toBe(201);
   const { status, json } = await add();

@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../../contract/error';
 import { oneRefusal } from '../../contract/faults';
-import { invalid, readField } from '../../contract/field';
+import { invalid, isAbsent, readField } from '../../contract/field';
 import { type WebhookEvent, webhookEvents, webhookFields } from '../../contract/webhook-schema';
 import { isWebhookId } from '../../db/ids';
 import {
@@ -72,12 +72,13 @@ function readWebhook(sent: Readonly<Record<string, unknown>>, allowHosts: readon
   }
   const events = readField<WebhookEvent[]>(webhookFields.events, 'events', sent.events, faults);
   const url = readField<string>(webhookFields.url, 'url', sent.url, faults);
-  const checked = url && checkUrl(url, { schemes: ['https'], allowHosts, charsMax: 1024 });
+  const checked =
+    url !== undefined && checkUrl(url, { schemes: ['https'], allowHosts, charsMax: 1024 });
   if (checked && checked.fault !== undefined) faults.push(invalid('url', checked.fault));
-  if (sent.url === undefined || sent.url === null) {
+  if (isAbsent(sent.url)) {
     faults.push(invalid('url', 'is required.', 'missing_required_parameter'));
   }
-  if (faults.length > 0 || !url) throw new Refused(oneRefusal(faults));
+  if (faults.length > 0 || url === undefined) throw new Refused(oneRefusal(faults));
   return { url, events: [...new Set(events ?? webhookEvents)] };
 }
 
