@@ -1,6 +1,6 @@
-// Starts missing watchers of channels that are in the catalogue or have jobs. If a watcher has recorded no round for a
-// minute, the watcher is only reported. A restart is not needed, because Temporal moves the watcher
-// to another worker after the heartbeat timeout.
+// Starts missing watchers of channels that are in the catalogue or have jobs. If a watcher has
+// recorded no round for a minute, the watcher is only reported. A restart is not needed, because
+// Temporal moves the watcher to another worker after the heartbeat timeout.
 
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
 import type { WorkerDeps } from '../deps';

@@ -5,8 +5,7 @@ import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
 import type { SuperResolutionOffer } from './catalogue';
 import { channelName } from './catalogue';
 import { jobCostMicros } from './cost';
-import { enhancementCost, enhancementPrice } from './enhancement-price';
-import { ceilDivide } from './money';
+import { enhancementCost, enhancementMicros, enhancementPrice } from './enhancement-price';
 
 export interface EnhancementLoss {
   readonly channel: string;
@@ -31,8 +30,8 @@ function losses(offer: SuperResolutionOffer, channel: string): readonly Enhancem
     toolVersions.flatMap((toolVersion) =>
       [contractSeconds.min, contractSeconds.max].flatMap((seconds) => {
         const asked = { resolution, resolutionLimit: null, toolVersion, fps: null };
-        const perMinute = BigInt(enhancementPrice(offer, asked));
-        const chargedMicros = ceilDivide(BigInt(seconds) * perMinute, 60n);
+        const perMinute = enhancementPrice(offer, asked);
+        const chargedMicros = enhancementMicros(seconds * 1_000, perMinute);
         const facts = { completionTokens: null, durationSeconds: seconds };
         const costMicros = cost && jobCostMicros(enhancementCost(offer, asked, cost), facts);
         const isLoss = costMicros != null && costMicros > chargedMicros;

@@ -11,11 +11,13 @@ import { shortSides } from './resolution';
 type Asked = Pick<EnhancementPlan, 'resolution' | 'resolutionLimit' | 'toolVersion' | 'fps'>;
 type Prices = Pick<SuperResolutionOffer, 'microsPerMinute' | 'factors' | 'coefficients'>;
 
+/** Frames per second of every generated video, as the generator defines them. */
+export const framesPerSecond = 24;
+
 /** The price of a minute of output: base price × coefficient × version factor. */
 export function enhancementPrice(offer: Prices, asked: Asked): number {
   const [upTo30, upTo60, upTo120] = offer.coefficients[targetOf(asked)];
-  // Every generated video has 24 frames per second.
-  const fps = asked.fps ?? 24;
+  const fps = asked.fps ?? framesPerSecond;
   const coefficient = fps <= 30 ? upTo30 : fps <= 60 ? upTo60 : upTo120;
   return microsPerMinute(offer, coefficient, asked.toolVersion);
 }
@@ -31,6 +33,10 @@ export function microsPerMinute(
 ): number {
   const standard = BigInt(offer.microsPerMinute) * BigInt(hundredths(coefficient));
   return ceilDivide(standard, 100n) * offer.factors[toolVersion];
+}
+
+export function enhancementMicros(milliseconds: number, perMinute: number): number {
+  return ceilDivide(BigInt(milliseconds) * BigInt(perMinute), 60_000n);
 }
 
 /** What these channels bill for this super-resolution; no entry if the catalogue does not say it. */

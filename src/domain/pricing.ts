@@ -7,7 +7,7 @@ import type { Ratio, Resolution } from '../contract/vocabulary';
 import { contractSeconds } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
-import { enhancementPrice } from './enhancement-price';
+import { enhancementMicros, enhancementPrice, framesPerSecond } from './enhancement-price';
 import { meteredTokensMax, plannedChoices } from './meter';
 import { ceilDivide, formatMicros, hundredths } from './money';
 import type { BillingLine, EnhancementPlan, Plan } from './plan-types';
@@ -29,8 +29,7 @@ export interface Priced {
   readonly superResolution: SuperResolutionOffer | null;
 }
 
-// Frames per second of every generated video, and pixels per token, as the generator defines them.
-const framesPerSecond = 24;
+// As the generator defines it.
 const pixelsPerToken = 1024;
 // If the model chooses the length, the hold uses the maximum of the API document or of the model,
 // whichever is longer.
@@ -204,6 +203,6 @@ function enhancementLine(milliseconds: number, microsPerMinute: number): Billing
     kind: 'super_resolution',
     quantity: milliseconds,
     unitPriceMicros: microsPerMinute,
-    amountMicros: ceilDivide(BigInt(milliseconds) * BigInt(microsPerMinute), 60_000n),
+    amountMicros: enhancementMicros(milliseconds, microsPerMinute),
   };
 }

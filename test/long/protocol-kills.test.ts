@@ -11,6 +11,7 @@ import { type Created, finalWithinMs, pause } from '../chaos/client';
 import { startWorld, type World } from '../chaos/world';
 import { expectTable } from '../support/fault-tables';
 import { type Reader, readers, readersFile } from '../support/readers';
+import { until } from '../support/until';
 
 /** The text of a message that only this call has; absent if the protocol has no such call. */
 interface Calls {
@@ -138,11 +139,11 @@ async function created(reader: Reader): Promise<string> {
 }
 
 async function ended(taskId: string) {
-  const until = Date.now() + finalWithinMs;
+  const last = Date.now() + finalWithinMs;
   for (;;) {
     const task = await ask('GET', `/${taskId}`);
     if (task.status === 'succeeded' || task.status === 'failed') return task;
-    if (Date.now() > until) throw new Error(`Not final: ${JSON.stringify(task)}`);
+    if (Date.now() > last) throw new Error(`Not final: ${JSON.stringify(task)}`);
     // A lost create becomes old faster: first its list is settled, later it cannot be found out.
     await world.db.raw(
       `update jobs set sent_at = sent_at - interval '20 seconds'
@@ -160,14 +161,13 @@ function chargeOf({ status, billing }: Reply): string {
 }
 
 async function jobIsOpen(taskId: string): Promise<void> {
-  for (;;) {
+  await until('the job is open', async () => {
     const { rows } = await world.db.raw<{ rows: unknown[] }>(
       `select from jobs where task_id = ? and state = 'open'`,
       [taskId],
     );
-    if (rows.length > 0) return;
-    await pause(100);
-  }
+    return rows.length > 0;
+  });
 }
 
 async function script(fields: object): Promise<void> {
