@@ -4,4 +4,3 @@
 export { deliverCallback } from './deliver-callback';
 export { generateVideo } from './generate-video';
 export { audit, reconcile, watchChannel } from './loops';
-export { testWebhook } from './test-webhook';

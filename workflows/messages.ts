@@ -12,7 +12,6 @@ export const workflowNames = {
   watchChannel: 'watchChannel',
   reconcile: 'reconcile',
   audit: 'audit',
-  testWebhook: 'testWebhook',
 } as const;
 
 /** The task queues of a service, from the name of its first one. */

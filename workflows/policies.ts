@@ -66,16 +66,6 @@ export const callbackPolicy: ActivityOptions = {
 };
 
 /**
- * For the test of a webhook, for whose result a caller waits. It is not repeated: the caller can
- * repeat it.
- */
-export const webhookTestPolicy: ActivityOptions = {
-  summary: 'sends a test message',
-  scheduleToCloseTimeout: '20 s',
-  retry: { maximumAttempts: 1 },
-};
-
-/**
  * For the copy of results into the storage. The activity decides when to give up, so attempts are
  * unlimited. If a worker dies, the missing heartbeat shows that within 15 s.
  */

@@ -2,7 +2,7 @@
 
 import type { Client } from '@temporalio/client';
 import type { CallbackInput, WebhookTested } from '../../workflows/messages';
-import { callbackWorkflowId, workflowNames } from '../../workflows/messages';
+import { callbackWorkflowId, queuesOf, workflowNames } from '../../workflows/messages';
 
 /** If the delivery is running already, nothing happens. */
 export async function startDelivery(
@@ -19,24 +19,26 @@ export async function startDelivery(
   });
 }
 
-// Longer than the activity of the test may take.
-const testTimeout = '25 s';
+// Longer than a receiver may take (15 s).
+const testTimeout = '20 s';
 
 /**
- * Waits for the receiver's answer. Calls that come while a test of the webhook is running get the
- * answer of that test. Null: the webhook was deleted.
+ * Waits for the receiver's answer. The test is an activity without a workflow: nobody repeats it but
+ * its caller. Calls that come while a test of the webhook is running get the answer of that test.
+ * Null: the webhook was deleted.
  */
 export function runWebhookTest(
   client: Client,
   taskQueue: string,
   webhookId: string,
 ): Promise<WebhookTested | null> {
-  return client.workflow.execute(workflowNames.testWebhook, {
-    workflowId: `${webhookId}:test`,
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowExecutionTimeout: testTimeout,
-    taskQueue,
+  return client.activity.execute('testWebhook', {
+    id: `${webhookId}:test`,
+    idConflictPolicy: 'USE_EXISTING',
+    scheduleToCloseTimeout: testTimeout,
+    retry: { maximumAttempts: 1 },
+    taskQueue: queuesOf(taskQueue).callbacks,
     args: [{ webhookId }],
-    staticSummary: `test of ${webhookId}`,
-  }) as Promise<WebhookTested | null>;
+    summary: `test of ${webhookId}`,
+  });
 }

@@ -147,7 +147,6 @@ async function recordLoops(
         ? { state: 'pending', status: 500, error: 'HTTP 500', nextInMs: 1_000 }
         : { state: 'delivered', status: 204, error: null, nextInMs: null },
     stopCallback: async () => undefined,
-    testWebhook: async () => ({ at: 1, status: 204, latency_ms: 1, error: null }),
     watchJobs: async () => {
       rounds += 1;
       return rounds === 1 ? 'go on' : 'gone';
@@ -171,7 +170,6 @@ async function recordLoops(
   };
   const watch = { channel: 'studio' };
   await run('callback', workflowNames.deliverCallback, { taskId: aTaskId() });
-  await run('webhook test', workflowNames.testWebhook, { webhookId: 'hook_1' });
   await run('watcher', workflowNames.watchChannel, watch);
   await run('reconcile', workflowNames.reconcile);
   await run('audit', workflowNames.audit);
