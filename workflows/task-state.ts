@@ -153,7 +153,7 @@ export class TaskState {
     return {
       plan: this.plan,
       generation: this.jobs.finalReport('generation'),
-      enhanced: this.jobs.finalReport('super_resolution')?.result,
+      enhanced: this.jobs.finalReport('super_resolution'),
       stored: this.stored,
     };
   }

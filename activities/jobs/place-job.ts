@@ -3,7 +3,7 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import { findJob, findSecondsLeft, type Job, wasSent } from '../../src/db/jobs/queries';
+import { findJob, type Job, wasSent } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { forgetSending, storeOpened, storeRejected, waitForTurn } from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
@@ -62,6 +62,8 @@ class Placement {
   private at: Candidate | undefined;
   /** The time until which the create may be sent, by the monotonic clock. */
   private sendBy = 0;
+  /** The time from the create to the deadline of the task. */
+  private secondsLeft = 0;
   /** The row, after this attempt has taken the job over. */
   private row: Job | null = null;
   private refusal: UpstreamFault | undefined;
@@ -131,8 +133,9 @@ class Placement {
       this.sendBy = performance.now() + sendWithinMs;
       const to = { channel: channel.id, upstreamModel, repeatable: provider.repeatsAreSafe };
       const slot = await takeSlot(deps.db, input, to, channel.jobsInFlightMax, thisAttempt());
-      if (slot === 'moved') return { is: 'moved' };
-      if (slot === 'taken') {
+      if (slot.outcome === 'moved') return { is: 'moved' };
+      if (slot.outcome === 'taken') {
+        this.secondsLeft = slot.secondsLeft;
         this.at = next;
         this.job = { ...this.job, state: 'sending', isLost: false };
         return { is: 'slot taken' };
@@ -156,6 +159,7 @@ class Placement {
     const row = await takeOver(deps.db, input, { activityId, attempt: thisAttempt() });
     const found = wasSent(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;
+    this.secondsLeft = row?.secondsLeft ?? 0;
     this.at = found && wasSent(row) ? { ...found, upstreamModel: row.upstreamModel } : undefined;
     this.left = candidatesOf(deps.channels, input);
     this.isFull = false;
@@ -178,8 +182,7 @@ class Placement {
     const { channel, provider, upstreamModel } = this.channel();
     try {
       if (input.inputIsGone) throw inputGone();
-      const secondsLeft = await findSecondsLeft(deps.db, input);
-      const sent = { ...input, secondsLeft };
+      const sent = { ...input, secondsLeft: this.secondsLeft };
       const upstreamId = await provider.create(sent, upstreamModel, this.sendBy);
       deps.channels.succeeded(channel.id);
       return { is: 'accepted', upstreamId };

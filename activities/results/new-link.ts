@@ -3,6 +3,7 @@
 
 import { type ResultRow, renewSource } from '../../src/db/files/results';
 import { findJob, type SentJob, wasSent } from '../../src/db/jobs/queries';
+import type { ResultSource } from '../../src/domain/results';
 import type { WorkerDeps } from '../deps';
 import type { Channels } from '../upstream/channels';
 import { UpstreamFault } from '../upstream/provider';
@@ -26,14 +27,14 @@ export async function renewLink(deps: Linking, taskId: string, row: ResultRow): 
 }
 
 /** Returns the headers that the provider of a result wants at its own address; otherwise null. */
-export async function headersFor(
-  deps: Linking,
-  taskId: string,
-  row: ResultRow,
-): Promise<Readonly<Record<string, string>> | null> {
-  const job = await jobOf(deps, taskId, row);
-  const provider = job && deps.channels.find(job.channel)?.provider;
-  return provider?.resultHeaders?.(row.sourceUrl) ?? null;
+export function headersFor(
+  { channels }: Pick<Linking, 'channels'>,
+  { sourceUrl, role }: ResultRow,
+  sources: readonly ResultSource[],
+): Readonly<Record<string, string>> | null {
+  const source = sources.find((one) => one.role === role);
+  const provider = source && channels.find(source.channel)?.provider;
+  return provider?.resultHeaders?.(sourceUrl) ?? null;
 }
 
 async function readLink(deps: Linking, taskId: string, row: ResultRow): Promise<string | null> {

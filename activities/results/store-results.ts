@@ -31,7 +31,7 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
-  const { failures, ...measured } = await copyAll(deps, taskId, rows, late);
+  const { failures, ...measured } = await copyAll(deps, input, rows, late);
   const [failure] = failures;
   if (!failure) {
     const links = Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)]));
@@ -60,7 +60,7 @@ interface Copies {
 /** Copies the results that are still awaited, all at the same time. */
 async function copyAll(
   deps: WorkerDeps,
-  taskId: string,
+  { taskId, sources }: StoreResults,
   rows: readonly ResultRow[],
   late: AbortSignal,
 ): Promise<Copies> {
@@ -72,7 +72,7 @@ async function copyAll(
   const failures = await Promise.all(
     awaited.map(async (row): Promise<Failure | null> => {
       try {
-        const headers = await headersFor(deps, taskId, row);
+        const headers = headersFor(deps, row, sources);
         const copied = await copyResult(deps, row, signal, headers);
         size ??= copied.size ?? undefined;
         milliseconds ??= copied.durationMs;

@@ -8,7 +8,7 @@ import { meteredTokens } from './meter';
 import { outputSize, shownRatio } from './output-size';
 import type { BillingLine, Plan } from './plan-types';
 import { billing, settlementFor } from './pricing';
-import type { KeptResults, ResultSource } from './results';
+import type { KeptResults, ResultRole, ResultSource } from './results';
 import {
   cancelledMessage,
   expiredMessage,
@@ -25,7 +25,7 @@ export type Ending =
 export interface Work {
   readonly plan: Plan;
   readonly generation: JobReport | undefined;
-  readonly enhanced: JobReport['result'] | undefined;
+  readonly enhanced: JobReport | undefined;
   /** Undefined until all results are stored. */
   readonly stored: KeptResults | undefined;
 }
@@ -82,21 +82,21 @@ export function resultSources({
   generation,
   enhanced,
 }: Work): readonly ResultSource[] {
-  const base = generation?.result;
-  const last = enhanced ?? base;
-  const { videoUrl, expiresAt } = last ?? {};
-  const frame = returnsLastFrame ? base?.lastFrameUrl : null;
+  const source = (role: ResultRole, job: JobReport | undefined, url: string | null | undefined) =>
+    url
+      ? [{ role, url, channel: job?.channel ?? '', expiresAt: job?.result?.expiresAt ?? null }]
+      : [];
+  const last = enhanced?.result ? enhanced : generation;
+  const frame = returnsLastFrame ? generation?.result?.lastFrameUrl : null;
   return [
-    ...(videoUrl ? [{ role: 'video' as const, url: videoUrl, expiresAt: expiresAt ?? null }] : []),
-    ...(frame
-      ? [{ role: 'last_frame' as const, url: frame, expiresAt: base?.expiresAt ?? null }]
-      : []),
+    ...source('video', last, last?.result?.videoUrl),
+    ...source('last_frame', generation, frame),
   ];
 }
 
 export function finishedVideo({ plan, generation, enhanced, stored }: Work): FinishedVideo {
   const base = generation?.result;
-  const last = enhanced ?? base;
+  const last = enhanced?.result ?? base;
   const seconds = lengthOf(last) ?? lengthOf(base);
   const completionTokens = tokensOf(plan, generation);
   const size = stored?.size ?? outputSize(plan);

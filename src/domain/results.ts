@@ -21,6 +21,8 @@ export const goneReasonOf: Readonly<Record<RemovedBecause, GoneReason>> = {
 export interface ResultSource {
   readonly role: ResultRole;
   readonly url: string;
+  /** The channel that made the file. */
+  readonly channel: string;
   /**
    * Unix seconds after which the provider's link has expired; null if the provider sent no time.
    */

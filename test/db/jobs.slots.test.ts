@@ -51,15 +51,15 @@ test('a waiting job gets its turn when any of its channels has a free slot', asy
   const waiting = await aWaitingJob([slow, quick]);
   expect(await turns(slow, 1)).toEqual([]);
   expect(await turns(quick, 1)).toEqual([waiting.taskId]);
-  expect(await takeSlot(database.db, waiting, to(slow), 1, 'first')).toBe('full');
-  expect(await takeSlot(database.db, waiting, to(quick), 1, 'first')).toBe('taken');
+  expect((await takeSlot(database.db, waiting, to(slow), 1, 'first')).outcome).toBe('full');
+  expect((await takeSlot(database.db, waiting, to(quick), 1, 'first')).outcome).toBe('taken');
 });
 
 test('a later task does not overtake a waiting task', async () => {
   const [slow, quick] = [aChannel(), aChannel()];
   const first = await aWaitingJob([slow, quick]);
   const later = await aJob();
-  expect(await takeSlot(database.db, later, to(quick), 1, 'first')).toBe('full');
+  expect((await takeSlot(database.db, later, to(quick), 1, 'first')).outcome).toBe('full');
   expect(await waitForTurn(database.db, later, [slow, quick])).toBe(true);
   expect(await turns(quick, 1)).toEqual([first.taskId]);
 });
@@ -86,12 +86,12 @@ test('a job that does not use its turn blocks no other job, and gets another tur
   expect(await turns(channel, 1)).toEqual([]);
   await age(stuck.taskId, 31);
   expect(await turns(channel, 1)).toEqual([next.taskId]);
-  expect(await takeSlot(database.db, next, to(channel), 1, 'first')).toBe('taken');
+  expect((await takeSlot(database.db, next, to(channel), 1, 'first')).outcome).toBe('taken');
   await database.db('jobs').where({ task_id: next.taskId }).update({ state: 'closed' });
   expect(await turns(channel, 1)).toEqual([]);
   // The unused turn also does not block a job that never waited.
   const newcomer = await aJob();
-  expect(await takeSlot(database.db, newcomer, to(channel), 2, 'first')).toBe('taken');
+  expect((await takeSlot(database.db, newcomer, to(channel), 2, 'first')).outcome).toBe('taken');
   await age(stuck.taskId, 31);
   expect(await turns(channel, 2)).toEqual([stuck.taskId]);
 });
@@ -101,7 +101,7 @@ test('a job whose turn has expired can still take a free slot', async () => {
   const late = await aWaitingJob([channel]);
   await turns(channel, 1);
   await age(late.taskId, 40);
-  expect(await takeSlot(database.db, late, to(channel), 1, 'first')).toBe('taken');
+  expect((await takeSlot(database.db, late, to(channel), 1, 'first')).outcome).toBe('taken');
 });
 
 test('when the limit of a channel is removed, all waiting jobs get their turn', async () => {
@@ -144,7 +144,7 @@ test('concurrent jobs never take more slots than the channel has', async () => {
   const slots = await Promise.all(
     jobs.map((job) => takeSlot(database.db, job, to(channel), 5, 'first')),
   );
-  expect(slots.filter((slot) => slot === 'taken')).toHaveLength(5);
+  expect(slots.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5);
 });
 
 test('a task that ends while its job is being sent closes that job', async () => {
@@ -155,7 +155,7 @@ test('a task that ends while its job is being sent closes that job', async () =>
   const job = aJobInput({ taskId, accountId });
   const sending = await db.transaction();
   const channel = aChannel();
-  expect(await takeSlot(sending, job, to(channel), null, 'first')).toBe('taken');
+  expect((await takeSlot(sending, job, to(channel), null, 'first')).outcome).toBe('taken');
   const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
   await new Promise((resolve) => setTimeout(resolve, 300));
   await sending.commit();
@@ -192,7 +192,7 @@ test('an attempt takes over a job in its current state, and the earlier attempt 
   expect(await forgetSending(db, job, 'earlier')).toBe(true);
   expect(await takeOver(db, job, later)).toMatchObject({ state: 'planned' });
   const second = aChannel();
-  expect(await takeSlot(db, job, to(second), null, 'earlier')).toBe('taken');
+  expect((await takeSlot(db, job, to(second), null, 'earlier')).outcome).toBe('taken');
   expect(await takeOver(db, job, later)).toMatchObject({ state: 'sending', channel: second });
   expect(await forgetSending(db, job, 'earlier')).toBe(false);
   expect(await forgetSending(db, job, 'later')).toBe(true);

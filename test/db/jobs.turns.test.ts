@@ -155,8 +155,8 @@ describe('the limit of running tasks of an account', () => {
         takeSlot(database.db, job, to(channels[n % 2] ?? ''), n % 2 ? null : 10, 'first'),
       ),
     );
-    expect(slots.filter((slot) => slot === 'taken')).toHaveLength(3);
-    expect(slots.filter((slot) => slot === 'full')).toHaveLength(17);
+    expect(slots.filter(({ outcome }) => outcome === 'taken')).toHaveLength(3);
+    expect(slots.filter(({ outcome }) => outcome === 'full')).toHaveLength(17);
   });
 
   test.each([null, 10])(
@@ -165,16 +165,18 @@ describe('the limit of running tasks of an account', () => {
       const account = await anAccount({ running_max: 2 });
       const [channel, other] = [aChannel(), aChannel()];
       const running = await aJob(account);
-      expect(await takeSlot(database.db, running, to(other), null, 'first')).toBe('taken');
+      expect((await takeSlot(database.db, running, to(other), null, 'first')).outcome).toBe(
+        'taken',
+      );
       const [first, second] = await wait(account, 5, [channel, other]);
       expect(await giveTurns(database.db, channel, slots)).toMatchObject([
         { taskId: first?.taskId },
       ]);
       // A turn counts as a running task until it is used or expires.
       expect(await giveTurns(database.db, other, slots)).toEqual([]);
-      expect(await takeSlot(database.db, first ?? running, to(channel), slots, 'first')).toBe(
-        'taken',
-      );
+      expect(
+        (await takeSlot(database.db, first ?? running, to(channel), slots, 'first')).outcome,
+      ).toBe('taken');
       await end([running.taskId]);
       expect(await giveTurns(database.db, other, slots)).toMatchObject([
         { taskId: second?.taskId },
@@ -193,10 +195,16 @@ describe('the limit of running tasks of an account', () => {
   test('does not block other accounts, and a waiting task of a full account takes no slot', async () => {
     const [full, other] = [await anAccount({ running_max: 1 }), await anAccount()];
     const channel = aChannel();
-    expect(await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).toBe('taken');
+    expect((await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).outcome).toBe(
+      'taken',
+    );
     await wait(full, 10, [channel]);
-    expect(await takeSlot(database.db, await aJob(other), to(channel), 3, 'first')).toBe('taken');
-    expect(await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).toBe('full');
+    expect((await takeSlot(database.db, await aJob(other), to(channel), 3, 'first')).outcome).toBe(
+      'taken',
+    );
+    expect((await takeSlot(database.db, await aJob(full), to(channel), 3, 'first')).outcome).toBe(
+      'full',
+    );
     const [waiting] = await wait(other, 1, [channel]);
     expect(await giveTurns(database.db, channel, 3)).toMatchObject([{ taskId: waiting?.taskId }]);
   });
@@ -206,24 +214,28 @@ describe('the limit of running tasks of an account', () => {
     const channel = aChannel();
     const [first] = await wait(account, 1, [channel]);
     const later = await aJob(account);
-    expect(await takeSlot(database.db, later, to(channel), null, 'first')).toBe('full');
+    expect((await takeSlot(database.db, later, to(channel), null, 'first')).outcome).toBe('full');
     await giveTurns(database.db, channel, null);
-    expect(await takeSlot(database.db, first ?? later, to(channel), null, 'first')).toBe('taken');
+    expect((await takeSlot(database.db, first ?? later, to(channel), null, 'first')).outcome).toBe(
+      'taken',
+    );
   });
 
   test('applies only to generations, and a new value applies from the next start', async () => {
     const account = await anAccount({ running_max: 1 });
     const channel = aChannel();
-    expect(await takeSlot(database.db, await aJob(account), to(channel), null, 'first')).toBe(
-      'taken',
-    );
+    expect(
+      (await takeSlot(database.db, await aJob(account), to(channel), null, 'first')).outcome,
+    ).toBe('taken');
     const enhancing = aJobInput({ accountId: account, kind: 'super_resolution' });
     await insertTaskRow(database.db, enhancing.taskId);
     await planJob(database.db, enhancing);
-    expect(await takeSlot(database.db, enhancing, to(channel), null, 'first')).toBe('taken');
+    expect((await takeSlot(database.db, enhancing, to(channel), null, 'first')).outcome).toBe(
+      'taken',
+    );
     const next = await aJob(account);
-    expect(await takeSlot(database.db, next, to(channel), null, 'first')).toBe('full');
+    expect((await takeSlot(database.db, next, to(channel), null, 'first')).outcome).toBe('full');
     await database.db('accounts').where({ id: account }).update({ running_max: 2 });
-    expect(await takeSlot(database.db, next, to(channel), null, 'first')).toBe('taken');
+    expect((await takeSlot(database.db, next, to(channel), null, 'first')).outcome).toBe('taken');
   });
 });

@@ -185,15 +185,16 @@ describe('the results', () => {
   test('are stored before the task succeeds, and the task shows only our links', () =>
     run(async (world) => {
       const task = await world.start(aTaskInput({ plan: aPlan({ returnsLastFrame: true }) }));
-      await task.report(aSuccess(lastFrame));
+      await task.report({ ...aSuccess(lastFrame), channel: 'studio' });
       const object = await task.result();
       expect(object.data[0]).toMatchObject({
         url: expect.stringMatching(/^https:\/\/api\.example\.com\/files\//),
         last_frame_url: expect.stringMatching(/^https:\/\/api\.example\.com\/files\//),
       });
+      const source = { channel: 'studio', expiresAt: 1_900_000_000 };
       expect(world.stored[0]?.sources).toEqual([
-        { role: 'video', url: 'https://media.example.com/video.mp4', expiresAt: 1_900_000_000 },
-        { role: 'last_frame', url: lastFrame.lastFrameUrl, expiresAt: 1_900_000_000 },
+        { role: 'video', url: 'https://media.example.com/video.mp4', ...source },
+        { role: 'last_frame', url: lastFrame.lastFrameUrl, ...source },
       ]);
     }));
 

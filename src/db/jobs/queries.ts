@@ -3,7 +3,6 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobState, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
-import { prepare } from '../prepared-statement';
 import type { JobNews } from './steps';
 
 export interface Job {
@@ -52,19 +51,11 @@ export async function findJob(db: Knex, name: JobName): Promise<Job | null> {
 }
 
 /**
- * The seconds from the create of a job to the deadline of its task. A repeated create has the same
- * value, because a provider may refuse a known idempotency key with another body.
+ * SQL for the seconds from the create of a job to the deadline of its task. A repeated create has the
+ * same value, because a provider may refuse a known idempotency key with another body.
  */
-export async function findSecondsLeft(db: Knex, { taskId, kind }: JobName): Promise<number> {
-  const [row] = await selectSecondsLeft(db, { taskId, kind });
-  return row?.seconds ?? 0;
-}
-
-const selectSecondsLeft = prepare<{ seconds: number }>(
-  'seconds_left',
-  `select floor(extract(epoch from deadline_at - sent_at))::int as seconds
-     from jobs join tasks on tasks.id = task_id where task_id = :taskId and kind = :kind`,
-);
+export const secondsLeft = `
+  (select floor(extract(epoch from deadline_at - sent_at))::int from tasks where id = task_id)`;
 
 /** Time since the end of the task, by the clock of the database; 0 if the task has not ended. */
 export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {

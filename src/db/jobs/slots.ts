@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
 import { prepare } from '../prepared-statement';
+import { secondsLeft } from './queries';
 import type { Destination } from './steps';
 
 // A turn reserves a slot for this time. A job that did not use its turn gets the next one after the
@@ -73,6 +74,13 @@ const hasNoLimit = `
   (kind <> 'generation'
    or not exists (select 1 from accounts where id = :accountId and running_max is not null))`;
 
+interface Taken {
+  /** The time from the create to the deadline of the task. */
+  readonly secondsLeft: number;
+}
+
+type Slot = ({ readonly outcome: 'taken' } & Taken) | { readonly outcome: 'full' | 'moved' };
+
 /**
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
  * already past this step or its task has ended, so nothing may be sent. `full`: the channel or the
@@ -85,27 +93,27 @@ export async function takeSlot(
   { channel, upstreamModel, repeatable = false }: Destination,
   slots: number | null,
   attempt: string,
-): Promise<'taken' | 'full' | 'moved'> {
+): Promise<Slot> {
   const bindings = { taskId, kind, accountId, channel, upstreamModel, repeatable, slots, attempt };
   if (slots === null) {
-    const taken = await takeUnlimited(db, bindings);
-    if (taken.length > 0) return 'taken';
+    const [taken] = await takeUnlimited(db, bindings);
+    if (taken) return { outcome: 'taken', ...taken };
   }
   return db.transaction(async (trx) => {
     if (slots !== null) await lockSlots(trx, channel);
     await lockAccounts(trx, 'values (cast(:accountId as text))', bindings);
-    const { rows } = await trx.raw<{ rows: unknown[] }>(
+    const { rows } = await trx.raw<{ rows: Taken[] }>(
       `with ${lineOf('1')} ${takingSlot(mayRun)}`,
       bindings,
     );
-    if (rows.length > 0) return 'taken';
+    if (rows[0]) return { outcome: 'taken', ...rows[0] };
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
       `select 1 from jobs join tasks on tasks.id = jobs.task_id
         where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
           and finished_at is null`,
       { taskId, kind },
     );
-    return placeable.length > 0 ? 'full' : 'moved';
+    return { outcome: placeable.length > 0 ? 'full' : 'moved' };
   });
 }
 
@@ -118,10 +126,10 @@ function takingSlot(condition: string): string {
      where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
        and exists (select 1 from tasks where id = :taskId and finished_at is null for share)
        and ${condition}
-    returning 1`;
+    returning ${secondsLeft} as "secondsLeft"`;
 }
 
-const takeUnlimited = prepare('take_slot', takingSlot(hasNoLimit));
+const takeUnlimited = prepare<Taken>('take_slot', takingSlot(hasNoLimit));
 
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each

@@ -4,7 +4,10 @@
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
-import { type Job, jobColumns } from './queries';
+import { type Job, jobColumns, secondsLeft } from './queries';
+
+/** `secondsLeft` is null if no create of the job was sent. */
+export type JobTaken = Job & { readonly secondsLeft: number | null };
 
 /**
  * Takes the job over and returns the job; null if there is no such job. One statement does both,
@@ -15,12 +18,12 @@ export async function takeOver(
   db: Knex,
   { taskId, kind }: JobName,
   { activityId, attempt }: { readonly activityId: string; readonly attempt: string },
-): Promise<Job | null> {
-  const { rows } = await db.raw<{ rows: Job[] }>(
+): Promise<JobTaken | null> {
+  const { rows } = await db.raw<{ rows: JobTaken[] }>(
     `update jobs
         set attempt = ?, activity_id = case when upstream_id is not null then ? else activity_id end
       where task_id = ? and kind = ?
-     returning ${jobColumns}`,
+     returning ${jobColumns}, ${secondsLeft} as "secondsLeft"`,
     [attempt, activityId, taskId, kind],
   );
   return rows[0] ?? null;
