@@ -1,6 +1,7 @@
 // Callbacks in the database: messages, attempts, times. activities/callbacks sends the requests.
 
 import type { Knex } from 'knex';
+import { isInState } from './by-key';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
@@ -103,7 +104,7 @@ export async function finishAttempt(
         where id = :id
      )
      update callbacks set state = :state, next_at = :nextAt, changed_at = now()
-      where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
+      where task_id = :taskId and deliveries = :delivery and (${isInState('pending')} or :state = 'delivered')`,
     {
       ...{ id, status, latencyMs, taskId, delivery, ...after },
       ...{ error, reply },
@@ -115,7 +116,7 @@ export async function finishAttempt(
 export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
   await db.raw(
     `update callbacks set state = 'stopped', next_at = null, changed_at = now()
-      where task_id = ? and deliveries = ? and state = 'pending'`,
+      where task_id = ? and deliveries = ? and ${isInState('pending')}`,
     [taskId, delivery],
   );
 }

@@ -8,6 +8,7 @@ import { askedFor } from '../domain/pricing';
 import { expiredMessage } from '../domain/task';
 import type { ClosedTask, CloseTask, OpenedTask, TaskInput } from '../domain/task-transactions';
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
+import { isPending } from './by-key';
 import { endsTask } from './end-task';
 import { closeJobsOfTask } from './jobs/cancels';
 import { planFirstJob } from './jobs/steps';
@@ -47,7 +48,7 @@ const openPending = prepare<Opening>(
  with task as materialized (
    select id, account_id, deadline_at > now() as in_time
      from tasks
-    where id = :taskId and start_at is not null
+    where id = :taskId and ${isPending}
       for update
  ), paid as (
    update balances

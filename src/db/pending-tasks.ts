@@ -7,6 +7,7 @@ import type { TaskObject } from '../contract/task';
 import { assert } from '../domain/assert';
 import { failedObject, type LiveTask } from '../domain/task';
 import type { TaskInput } from '../domain/task-transactions';
+import { isPending } from './by-key';
 import { endsTask } from './end-task';
 import { prepare } from './prepared-statement';
 import {
@@ -32,7 +33,7 @@ export async function markAnswered(
   const { rows } = await db.raw<{ rows: ReadTask[] }>(
     `update tasks
         set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
-      where id = ? and start_at is not null
+      where id = ? and ${isPending}
         -- A repeated call without a new time writes nothing.
         and (not answered or cast(? as float8) is not null)
      returning ${storedColumns}`,
@@ -71,7 +72,7 @@ export async function failPending(
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
     `select ${liveTask} as task, floor(extract(epoch from now()))::int as "nowSeconds"
-       from tasks where id = ? and start_at is not null`,
+       from tasks where id = ? and ${isPending}`,
     [taskId],
   );
   if (!rows[0]) return null;
@@ -82,7 +83,7 @@ export async function failPending(
 
 const endPending = prepare<{ readonly hasCallback: boolean }>(
   'end_pending',
-  `with ${endsTask(`start_at is not null and (not answered or cast(:which as text) = 'any')`)}
+  `with ${endsTask(`${isPending} and (not answered or cast(:which as text) = 'any')`)}
    select "hasCallback" from result`,
 );
 
@@ -148,7 +149,7 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
 export async function releaseStart(db: Knex, taskId: string, inSeconds: number): Promise<void> {
   await db.raw(
     `update tasks set start_at = now() + make_interval(secs => ?)
-      where id = ? and start_at is not null`,
+      where id = ? and ${isPending}`,
     [inSeconds, taskId],
   );
 }

@@ -165,7 +165,7 @@ test('a task that ends while its job is being sent closes that job', async () =>
   expect(await storeOpened(db, job, placed, '1')).toBe('closed');
   // If this worker dies now, the reconciler cancels the job.
   expect(await findJob(db, job)).toMatchObject({ cancel: 'wanted' });
-  expect(await takeSlot(db, job, to(aChannel()), null, 'first')).toBe('moved');
+  expect((await takeSlot(db, job, to(aChannel()), null, 'first')).outcome).toBe('moved');
 });
 
 test('an answer of a channel that a later attempt has left is not stored at the next channel', async () => {
@@ -188,7 +188,7 @@ test('an attempt takes over a job in its current state, and the earlier attempt 
   const { db } = database;
   const job = await aJob();
   const later = { activityId: '1', attempt: 'later' };
-  expect(await takeSlot(db, job, to(aChannel()), null, 'earlier')).toBe('taken');
+  expect((await takeSlot(db, job, to(aChannel()), null, 'earlier')).outcome).toBe('taken');
   expect(await forgetSending(db, job, 'earlier')).toBe(true);
   expect(await takeOver(db, job, later)).toMatchObject({ state: 'planned' });
   const second = aChannel();

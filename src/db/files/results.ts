@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
+import { isInState } from '../by-key';
 import { newFileId } from '../ids';
 import { prepare } from '../prepared-statement';
 import type { FileState } from './links';
@@ -131,7 +132,7 @@ const updateStored = prepare(
 export async function renewSource(db: Knex, id: string, url: string): Promise<void> {
   await db.raw(
     `update files set source_url = ?, source_expires_at = now() + ${sourceLife}
-      where id = ? and state = 'awaited'`,
+      where id = ? and ${isInState('awaited')}`,
     [url, id],
   );
 }

@@ -5,6 +5,7 @@
 
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
+import { isInState } from '../by-key';
 import { type FileRow, fileColumns } from './links';
 
 interface NewUpload {
@@ -94,7 +95,7 @@ export async function finishUpload(
         set state = 'stored', length = :length, sha256 = :sha256, duration_ms = :durationMs,
             expires_at = now() + make_interval(days => coalesce(
               (select files_kept_days from accounts where id = account_id), :keptDays))
-      where id = :id and state = 'awaited' and expires_at > now()
+      where id = :id and ${isInState('awaited')} and expires_at > now()
      returning ${fileColumns}`,
     { id, ...known, keptDays },
   );
@@ -103,7 +104,9 @@ export async function finishUpload(
 
 /** Deletes the row of an upload that has failed. */
 export async function dropUpload(db: Knex, id: string): Promise<void> {
-  await db.raw(`delete from files where id = ? and role = 'upload' and state = 'awaited'`, [id]);
+  await db.raw(`delete from files where id = ? and role = 'upload' and ${isInState('awaited')}`, [
+    id,
+  ]);
 }
 
 /** Deletes the rows of uploads whose bytes were deleted at least `days` days ago. Returns their number. */

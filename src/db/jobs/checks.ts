@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
+import { isInState } from '../by-key';
 
 export interface PlacementCheck extends JobName {
   /**
@@ -39,7 +40,7 @@ export async function storeSeen(
 ): Promise<void> {
   await db.raw(
     `update jobs set seen = ?, check_at = now() + make_interval(secs => ?)
-      where task_id = ? and kind = ? and state in ('planned', 'waiting', 'sending')`,
+      where task_id = ? and kind = ? and ${isInState('planned', 'waiting', 'sending')}`,
     [seen, againInSeconds, taskId, kind],
   );
 }

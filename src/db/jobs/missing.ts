@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
+import { isInState, isOneOf } from '../by-key';
 
 /**
  * `missing`: the provider does not know the job, from now on. `back`: the provider knows the job
@@ -20,7 +21,8 @@ export async function storeMissing(
     `update jobs
         set missing_since = case when not back then coalesce(missing_since, now()) end
        from json_to_recordset(?) as change (task_id text, kind text, back boolean)
-      where jobs.task_id = change.task_id and jobs.kind = change.kind and state = 'open'`,
-    [JSON.stringify(changes)],
+      where jobs.task_id = change.task_id and jobs.kind = change.kind and ${isInState('open')}
+        and ${isOneOf('jobs.task_id', '?')}`,
+    [JSON.stringify(changes), changes.map((change) => change.task_id)],
   );
 }

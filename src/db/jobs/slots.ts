@@ -5,6 +5,7 @@
 
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
+import { isInState, isOneOf } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { secondsLeft } from './queries';
 import type { Destination } from './steps';
@@ -109,7 +110,7 @@ export async function takeSlot(
     if (rows[0]) return { outcome: 'taken', ...rows[0] };
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
       `select 1 from jobs join tasks on tasks.id = jobs.task_id
-        where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
+        where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
           and finished_at is null`,
       { taskId, kind },
     );
@@ -123,7 +124,7 @@ function takingSlot(condition: string): string {
        set state = 'sending', channel = :channel, upstream_model = :upstreamModel, sent_at = now(),
            repeatable = cast(:repeatable as boolean),
            attempt = :attempt, check_at = now() + interval '5 seconds'
-     where task_id = :taskId and kind = :kind and state in ('planned', 'waiting')
+     where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
        and exists (select 1 from tasks where id = :taskId and finished_at is null for share)
        and ${condition}
     returning ${secondsLeft} as "secondsLeft"`;
@@ -167,7 +168,7 @@ export async function giveTurns(
           set channel = :channel, turn_at = now(),
               planned_at = now(), check_at = now() + interval '5 seconds'
          from next
-        where jobs.task_id = next.task_id and jobs.kind = next.kind and state = 'waiting'
+        where jobs.task_id = next.task_id and jobs.kind = next.kind and ${isInState('waiting')}
        returning jobs.task_id as "taskId", jobs.kind`,
       bindings,
     );
@@ -208,8 +209,11 @@ export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promis
         set state = 'waiting', channel = null, turn_at = null, check_at = 'infinity'
        from json_to_recordset(?) as n (task_id text, kind text)
       where jobs.task_id = n.task_id and jobs.kind = n.kind
-        and state in ('planned', 'waiting')`,
-    [JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })))],
+        and ${isInState('planned', 'waiting')} and ${isOneOf('jobs.task_id', '?')}`,
+    [
+      JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind }))),
+      names.map(({ taskId }) => taskId),
+    ],
   );
 }
 

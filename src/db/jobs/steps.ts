@@ -5,6 +5,7 @@
 
 import type { Knex } from 'knex';
 import type { JobName, JobReport } from '../../domain/job';
+import { isInState, isOneOf } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { costsOf, nameOf } from './costs';
 
@@ -40,7 +41,7 @@ export async function waitForTurn(
     `update jobs
         set state = 'waiting', channels = ?, channel = null, check_at = 'infinity',
             waiting_since = coalesce(waiting_since, now())
-      where task_id = ? and kind = ? and state in ('planned', 'waiting')
+      where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
         and exists (select 1 from tasks where id = ? and finished_at is null for share)
      returning 1`,
     [[...channels], taskId, kind, taskId],
@@ -142,25 +143,32 @@ export async function storeReports(
     report,
     cost: costs.get(nameOf({ taskId, kind })) ?? null,
   }));
-  await db.raw(
-    `with change as (
-       select * from json_to_recordset(?) 
-              as c (task_id text, kind text, status text, report json, cost bigint)
-     ), stored as (
-       update jobs set status = change.status, report = change.report, cost_micros = change.cost,
-              state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
-         from change
-        where jobs.task_id = change.task_id and jobs.kind = change.kind and jobs.state = 'open'
-     )
-     insert into jobs (task_id, kind, account_id)
-     select tasks.id, 'super_resolution', tasks.account_id
-       from change join tasks on tasks.id = change.task_id
-      where change.kind = 'generation' and change.status = 'succeeded'
-        and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
-     on conflict do nothing`,
-    [JSON.stringify(rows)],
-  );
+  await updateReported(db, {
+    ids: changes.map(({ taskId }) => taskId),
+    rows: JSON.stringify(rows),
+  });
 }
+
+const updateReported = prepare(
+  'store_reports',
+  `
+ with change as (
+   select * from json_to_recordset(:rows)
+          as c (task_id text, kind text, status text, report json, cost bigint)
+ ), stored as (
+   update jobs set status = change.status, report = change.report, cost_micros = change.cost,
+          state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
+     from change
+    where jobs.task_id = change.task_id and jobs.kind = change.kind and ${isInState('open')}
+      and ${isOneOf('jobs.task_id', ':ids')}
+ )
+ insert into jobs (task_id, kind, account_id)
+ select tasks.id, 'super_resolution', tasks.account_id
+   from change join tasks on tasks.id = change.task_id and ${isOneOf('tasks.id', ':ids')}
+  where change.kind = 'generation' and change.status = 'succeeded'
+    and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
+ on conflict do nothing`,
+);
 
 /**
  * Stores the success of a lost job whose task has failed meanwhile. Returns false if the job has
@@ -188,7 +196,7 @@ export async function storeLate(db: Knex, late: JobName & { readonly report: Job
 export async function closeGeneration(db: Knex, taskId: string): Promise<void> {
   await db.raw(
     `update jobs set state = 'closed'
-      where task_id = ? and kind = 'generation' and state = 'reported'`,
+      where task_id = ? and kind = 'generation' and ${isInState('reported')}`,
     [taskId],
   );
 }
@@ -199,13 +207,17 @@ export async function closeGeneration(db: Knex, taskId: string): Promise<void> {
  */
 export async function markNotified(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;
-  await db.raw(
-    `update jobs set notified_at = now()
-       from json_to_recordset(?) as n (task_id text, kind text)
-      where jobs.task_id = n.task_id and jobs.kind = n.kind`,
-    [JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })))],
-  );
+  const rows = JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })));
+  await updateNotified(db, { ids: names.map(({ taskId }) => taskId), rows });
 }
+
+const updateNotified = prepare(
+  'mark_notified',
+  `
+ update jobs set notified_at = now()
+   from json_to_recordset(:rows) as n (task_id text, kind text)
+  where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOneOf('jobs.task_id', ':ids')}`,
+);
 
 /**
  * reported → closed: the activity `activityId` has ended. If another activity now waits for the
@@ -217,7 +229,7 @@ export async function closeReported(
 ): Promise<void> {
   await db.raw(
     `update jobs set state = 'closed'
-      where task_id = ? and kind = ? and activity_id = ? and state = 'reported'`,
+      where task_id = ? and kind = ? and activity_id = ? and ${isInState('reported')}`,
     [taskId, kind, activityId],
   );
 }
