@@ -76,7 +76,9 @@ function stepsOf({ database, upstream, ark, notified }: Parts) {
       }),
     /** Tries to take one of the channel's two slots for another job: `taken` or `full`. */
     slotFor: (other: JobInput) =>
-      takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first'),
+      takeSlot(database.db, other, { channel: 'studio', upstreamModel: 'm' }, 2, 'first').then(
+        ({ outcome }) => outcome,
+      ),
   };
 }
 
