@@ -103,6 +103,9 @@ async function runTask(service: Service, hook: string): Promise<void> {
   const listed = await service.call('GET', '/v1/tasks');
   expect(listed.json.data[0].video_url).toBe(done.video_url);
   expect((await service.call('GET', '/v1/files')).text).toContain('planted-name.jpg');
+  const webhook = (await service.call('POST', '/v1/webhooks', { url: hook })).json;
+  const tested = await service.call('POST', `/v1/webhooks/${webhook.id}/test`);
+  expect([tested.status, tested.json.status]).toEqual([200, 200]);
 }
 
 test.each<[string, KeyRing]>([
