@@ -68,7 +68,11 @@ function awaitsTurn({ raw }: WorkflowExecutionDescription): boolean {
   return !raw.pendingWorkflowTask && !raw.pendingActivities?.some(placesJob);
 }
 
-/** Returns the attempt that a worker is running now; undefined if there is none. */
+/**
+ * Returns the attempt that a worker is running now; undefined if there is none. If the job is a
+ * super-resolution whose generation was not acknowledged yet, this is the activity of the generation.
+ * It may be ended too: its next attempt returns the stored report.
+ */
 function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefined {
   return raw.pendingActivities?.find((one) => placesJob(one) && one.state === started);
 }

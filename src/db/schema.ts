@@ -85,9 +85,9 @@ create table tasks (
   -- The API key that created the task.
   key_id       text,
   model        text not null,
-  -- The public task object, stored by the end of the task; GET sends it unchanged. The object of a
-  -- live task is derived from this row and the rows of its jobs and files (liveObject in
-  -- domain/task.ts).
+  -- The public task object, stored by the end of the task; GET sends it unchanged. It is written again
+  -- when its results are removed and when the task is forgotten. The object of a live task is derived
+  -- from this row and the rows of its jobs and files (liveObject in domain/task.ts).
   object       json,
   -- succeeded or failed; null while the task lives.
   status       text generated always as (object->>'status') stored,
@@ -154,13 +154,15 @@ create index task_labels_list
 const jobs = `
 -- One job. Its state is one of these:
 --   planned   no channel has the job; stored when the task opens, or when its generation succeeds
---   waiting   all of its \`channels\` are full; one with a free slot gives the job a turn
+--   waiting   all of its \`channels\` are full; one with a free slot gives the job a turn. Most jobs
+--             skip this state
 --   sending   stored before the create request is sent, so that a crash in between is noticed
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
---   reported  the job has ended; the activity \`activity_id\` must still be notified
+--   reported  the job has ended; the activity \`activity_id\` is notified until the task goes on
 --   closed    the activity is known to have ended, or the task itself has ended
--- A job goes back: from \`sending\` to planned if its create was refused, from \`waiting\` to planned if all
--- of its channels have left the catalogue, and from planned to \`waiting\` if that could not be told.
+-- A job goes back from \`sending\` to planned if its create was refused, and from \`waiting\` to planned
+-- if all of its channels have left the catalogue. If its workflow could not be told of the latter, the
+-- job waits again.
 create table jobs (
   task_id        text not null references tasks (id),
   -- generation or super_resolution.
@@ -175,8 +177,8 @@ create table jobs (
   planned_at     timestamptz not null default now(),
   check_at       timestamptz not null default now() + interval '5 seconds',
   seen           text,
-  -- The attempt of the activity that sends the create or looks for its job. The answers of previous
-  -- attempts do not count: an attempt that Temporal has given up may still run.
+  -- The attempt of the activity that sends the create or looks for its job. An attempt that Temporal
+  -- has given up may still run: a refusal that it gets does not count. A job that it gets does.
   attempt        text,
   -- The channels for which the job waits, and since when.
   channels       text[],
@@ -356,8 +358,8 @@ create table callbacks (
   url        text not null,
   state      text not null default 'pending'
                check (state in ('pending', 'delivered', 'exhausted', 'stopped')),
-  -- The number of the current delivery. Each time an operator sends the message again, a new
-  -- delivery with attempts of its own begins.
+  -- The number of the current delivery. Each time an operator or the caller has the message
+  -- sent again, a new delivery with attempts of its own begins.
   deliveries integer not null default 1,
   -- The time of the next attempt. After a failed attempt the clock of the worker is used.
   next_at    timestamptz,

@@ -7,8 +7,8 @@ import type { Plan } from './plan-types';
 export type JobKind = 'generation' | 'super_resolution';
 
 /**
- * The state of a job here: planned → waiting → sending → open → reported → closed. `sending` is
- * stored before the create is sent.
+ * The state of a job here: planned → sending → open → reported → closed. If all channels are full, a
+ * job is `waiting` before it is `sending`. `sending` is stored before the create is sent.
  */
 export type JobState = 'planned' | 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
 
