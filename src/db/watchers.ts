@@ -3,19 +3,22 @@
 // The loops themselves are in activities/jobs/watch-channel.ts.
 
 import type { Knex } from 'knex';
+import { prepare } from './prepared-statement';
 
 /**
  * Stores the time of a round at most once in five seconds, because a channel may be polled ten
  * times a second.
  */
 export async function recordRound(db: Knex, channel: string): Promise<void> {
-  await db.raw(
-    `insert into loops (kind, channel, ran_at) values ('watcher', ?, now())
-     on conflict (kind, channel) do update set ran_at = now()
-      where loops.ran_at < now() - interval '5 seconds'`,
-    [channel],
-  );
+  await upsertRound(db, { channel });
 }
+
+const upsertRound = prepare(
+  'record_round',
+  `insert into loops (kind, channel, ran_at) values ('watcher', :channel, now())
+   on conflict (kind, channel) do update set ran_at = now()
+    where loops.ran_at < now() - interval '5 seconds'`,
+);
 
 /** Channels that have open or reported jobs, but no loop that finished a round in the last `quietSeconds`. */
 export async function listUnwatched(db: Knex, quietSeconds: number): Promise<readonly string[]> {

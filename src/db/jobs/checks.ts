@@ -4,6 +4,7 @@
 import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 import { isInState } from '../by-key';
+import { prepare } from '../prepared-statement';
 
 export interface PlacementCheck extends JobName {
   /**
@@ -17,19 +18,21 @@ export interface PlacementCheck extends JobName {
  * state `waiting` and a turn. Concurrent callers get different jobs. The time until the next check
  * grows with the time since the job was planned, because a channel may be down for hours.
  */
-export async function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
-  const { rows } = await db.raw<{ rows: PlacementCheck[] }>(
-    `update jobs
-        set check_at = now() + greatest('5 seconds', least(now() - planned_at, '5 minutes'))
-      where (task_id, kind) in (
-              select task_id, kind from jobs
-               where state in ('planned', 'waiting', 'sending') and check_at <= now()
-               order by check_at limit ? for update skip locked)
-     returning task_id as "taskId", kind, seen`,
-    [limit],
-  );
-  return rows;
+export function claimChecks(db: Knex, limit: number): Promise<readonly PlacementCheck[]> {
+  return updateDue(db, { limit });
 }
+
+const updateDue = prepare<PlacementCheck>(
+  'claim_checks',
+  `
+ update jobs
+    set check_at = now() + greatest('5 seconds', least(now() - planned_at, '5 minutes'))
+  where (task_id, kind) in (
+          select task_id, kind from jobs
+           where state in ('planned', 'waiting', 'sending') and check_at <= now()
+           order by check_at limit :limit for update skip locked)
+ returning task_id as "taskId", kind, seen`,
+);
 
 /** Stores the attempt and the heartbeat that a check has seen, and schedules the next check. */
 export async function storeSeen(

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import type { JobInput, JobKind, JobName, JobReport, JobState, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
+import { prepare } from '../prepared-statement';
 import type { JobNews } from './steps';
 
 export interface Job {
@@ -154,33 +155,38 @@ export interface OpenJob {
   readonly missingSeconds: number | null;
 }
 
-export async function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
-  const { rows } = await db.raw<{ rows: OpenJob[] }>(
-    `select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
-            extract(epoch from now() - opened_at)::int as "ageSeconds",
-            extract(epoch from now() - missing_since)::float8 as "missingSeconds"
-       from jobs
-      where channel = ? and state = 'open' and upstream_id is not null`,
-    [channel],
-  );
-  return rows;
+export function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
+  return selectOpen(db, { channel });
 }
+
+const selectOpen = prepare<OpenJob>(
+  'open_jobs',
+  `
+ select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
+        extract(epoch from now() - opened_at)::int as "ageSeconds",
+        extract(epoch from now() - missing_since)::float8 as "missingSeconds"
+   from jobs
+  where channel = :channel and state = 'open' and upstream_id is not null`,
+);
 
 /**
  * Ended jobs whose task has not acknowledged the end. A job whose task was notified within the last
  * `notifiedBeforeSeconds` is left out.
  */
-export async function listUnacknowledged(
+export function listUnacknowledged(
   db: Knex,
   channel: string,
   notifiedBeforeSeconds: number,
 ): Promise<JobNews[]> {
-  const { rows } = await db.raw<{ rows: JobNews[] }>(
-    `select task_id as "taskId", kind, activity_id as "activityId", report from jobs
-      where channel = ? and state = 'reported'
-        and (notified_at is null or notified_at < now() - make_interval(secs => ?))
-      limit 1000`,
-    [channel, notifiedBeforeSeconds],
-  );
-  return rows;
+  return selectUnacknowledged(db, { channel, seconds: notifiedBeforeSeconds });
 }
+
+const selectUnacknowledged = prepare<JobNews>(
+  'unacknowledged_jobs',
+  `
+ select task_id as "taskId", kind, activity_id as "activityId", report from jobs
+  where channel = :channel and state = 'reported'
+    and (notified_at is null
+         or notified_at < now() - make_interval(secs => cast(:seconds as float8)))
+  limit 1000`,
+);

@@ -142,12 +142,7 @@ export async function giveTurns(
   slots: number | null,
 ): Promise<readonly JobName[]> {
   // This query runs before the locks, because most rounds of a watcher find no waiting job.
-  const { rows: waiting } = await db.raw<{ rows: unknown[] }>(
-    // With this order PostgreSQL uses the index `jobs_queues` even if the statistics of the table
-    // are outdated.
-    `select 1 from jobs where state = 'waiting' order by account_id, kind limit 1`,
-  );
-  if (waiting.length === 0) return [];
+  if ((await selectOneWaiting(db, {})).length === 0) return [];
   const bindings = { channel, slots, taskId: '' };
   return db.transaction(async (trx) => {
     await lockSlots(trx, channel);
@@ -175,6 +170,13 @@ export async function giveTurns(
     return rows;
   });
 }
+
+// With this order PostgreSQL uses the index `jobs_queues` even if the statistics of the table are
+// outdated.
+const selectOneWaiting = prepare(
+  'one_waiting_job',
+  `select 1 from jobs where state = 'waiting' order by account_id, kind limit 1`,
+);
 
 /**
  * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
