@@ -43,13 +43,14 @@ export function testOrphans(transactions: () => Transactions, size: OrphansSize)
     `the reconciler refunds ${terminated} terminated, ${unsettled} unsettled and ${lost} lost tasks in ${runsMax} runs`,
     () =>
       transactions().open(async (world) => {
+        const beganAt = new Date().toISOString();
         const alive = await beginMany(transactions(), world, 'alive', living);
         const orphans: Orphan[] = [
           ...(await terminateMany(transactions(), world, terminated)),
           ...(await leaveUnsettled(transactions(), world, unsettled)),
           ...(await loseMany(transactions(), lost)),
         ];
-        await untilListed(world, terminated + unsettled);
+        await untilListed(world, beganAt, terminated + unsettled);
         expect(await heldMicros(transactions().db)).toBe(holdOf([...orphans, ...alive]));
 
         await confirmLoss(transactions().db, 1);
@@ -154,9 +155,13 @@ export async function loseMany(
   return lost;
 }
 
-/** Waits until Temporal's visibility lists the ended workflows. */
-async function untilListed({ env, taskQueue }: World, count: number): Promise<void> {
-  const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Terminated'`;
+/** Waits until Temporal's visibility lists the workflows that this test started and ended. */
+async function untilListed(
+  { env, taskQueue }: World,
+  beganAt: string,
+  count: number,
+): Promise<void> {
+  const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Terminated' and StartTime >= '${beganAt}'`;
   await until('Temporal lists all that were terminated', async () => {
     const listed = await env.client.workflowService.countWorkflowExecutions({
       namespace: 'default',

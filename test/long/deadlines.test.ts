@@ -4,14 +4,22 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { randomFrom, seedOfRun } from '../support/books';
 import { coveredWorkflows } from '../support/coverage';
+import { openWorlds, type Worlds } from '../support/task-world';
 import { timeSkippingEnvironment } from '../support/temporal';
 import { type Deadline, deadlineStages, testDeadlines } from '../workflows/deadlines';
 
+const workflows = coveredWorkflows();
+
 let env: TestWorkflowEnvironment;
+let worlds: Worlds;
 beforeAll(async () => {
   env = await timeSkippingEnvironment();
+  worlds = await openWorlds(env, workflows);
 }, 60_000);
-afterAll(() => env?.teardown());
+afterAll(async () => {
+  await worlds?.close();
+  await env?.teardown();
+});
 
 const random = randomFrom(seedOfRun());
 const anyDeadline = (_: unknown, n: number): Deadline => ({
@@ -20,4 +28,4 @@ const anyDeadline = (_: unknown, n: number): Deadline => ({
   after: random() * 0.99,
 });
 
-testDeadlines(() => env, coveredWorkflows(), Array.from({ length: 200 }, anyDeadline));
+testDeadlines(() => worlds, Array.from({ length: 200 }, anyDeadline));

@@ -20,7 +20,7 @@ import { aSuccess, aTaskInput } from './builders';
 import { coveredWorkflows } from './coverage';
 import { createTestDatabase, type TestDatabase } from './database';
 import { findFunds } from './funds';
-import { inWorld, type TaskHandle, type World } from './task-world';
+import { openWorlds, type TaskHandle, type World, type Worlds } from './task-world';
 import { realEnvironment, timeSkippingEnvironment } from './temporal';
 import { until } from './until';
 
@@ -40,6 +40,7 @@ export function useRealTransactions(): () => Transactions {
   const workflows = coveredWorkflows();
   let real: TestWorkflowEnvironment;
   let skipping: TestWorkflowEnvironment;
+  const worlds = new Map<TestWorkflowEnvironment, Worlds>();
   let database: TestDatabase;
   const closed: ClosedTaskEvent[] = [];
   const events = new Proxy({} as ActivityEvents, {
@@ -47,9 +48,11 @@ export function useRealTransactions(): () => Transactions {
       if (name === 'taskClosed') closed.push(event as ClosedTaskEvent);
     },
   });
-  const within = (env: TestWorkflowEnvironment, test: (world: World) => Promise<void>) => {
+  const within = async (env: TestWorkflowEnvironment, test: (world: World) => Promise<void>) => {
     const transactions = createBillingActivities({ db: database.db, events });
-    return inWorld(env, workflows, (world) => {
+    const opened = worlds.get(env) ?? (await openWorlds(env, workflows));
+    worlds.set(env, opened);
+    await opened.run((world) => {
       world.script.open = transactions.openTask;
       world.script.close = transactions.closeTask;
       return test(world);
@@ -60,6 +63,7 @@ export function useRealTransactions(): () => Transactions {
     [real, skipping] = await Promise.all([realEnvironment(), timeSkippingEnvironment()]);
   });
   afterAll(async () => {
+    await Promise.all([...worlds.values()].map((opened) => opened.close()));
     await real?.teardown();
     await skipping?.teardown();
     await database?.drop();

@@ -83,24 +83,63 @@ export interface TaskHandle {
   timers(): Promise<number>;
 }
 
-/** Runs a test with a worker for tasks and a worker for files. Stops both workers afterwards. */
+export interface Worlds {
+  /** Runs a test in a new world. */
+  run(test: (world: World) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts a worker for tasks and a worker for files. All worlds share them. */
+export async function openWorlds(
+  env: TestWorkflowEnvironment,
+  workflows: CoveredWorkflows,
+): Promise<Worlds> {
+  const common = { connection: env.nativeConnection };
+  const taskQueue = `tasks-${randomUUID()}`;
+  const worlds: WorldsByTask = new Map();
+  const [worker, files] = await Promise.all([
+    Worker.create({ ...common, taskQueue, ...workflows, activities: activitiesOf(worlds) }),
+    Worker.create({
+      ...common,
+      taskQueue: `${taskQueue}-files`,
+      activities: fileActivitiesOf(worlds),
+    }),
+  ]);
+  const running = Promise.all([worker.run(), files.run()]);
+  const stopped = running.then(() => {
+    throw new Error('The workers have stopped.');
+  });
+  stopped.catch(() => undefined);
+  return {
+    run: (test) => Promise.race([test(createWorld(env, taskQueue, worlds)), stopped]),
+    async close() {
+      worker.shutdown();
+      files.shutdown();
+      await running;
+    },
+  };
+}
+
+/** Runs one test with workers of its own. Stops both workers afterwards. */
 export async function inWorld(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
   test: (world: World) => Promise<void>,
 ): Promise<void> {
-  const world = createWorld(env);
-  const common = { connection: env.nativeConnection };
-  const { taskQueue } = world;
-  const [worker, files] = await Promise.all([
-    Worker.create({ ...common, taskQueue, ...workflows, activities: activitiesOf(world) }),
-    Worker.create({
-      ...common,
-      taskQueue: `${taskQueue}-files`,
-      activities: fileActivitiesOf(world),
-    }),
-  ]);
-  await worker.runUntil(files.runUntil(test(world)));
+  const worlds = await openWorlds(env, workflows);
+  try {
+    await worlds.run(test);
+  } finally {
+    await worlds.close();
+  }
+}
+
+type WorldsByTask = Map<string, World>;
+
+function worldOf(worlds: WorldsByTask, { taskId }: { readonly taskId: string }): World {
+  const world = worlds.get(taskId);
+  if (!world) throw new Error(`The task ${taskId} is of no world.`);
+  return world;
 }
 
 /** A link of this service for each source. */
@@ -110,17 +149,17 @@ export function ourLinks({ sources }: StoreResults): KeptResults['links'] {
   );
 }
 
-function fileActivitiesOf(world: World): FileActivities {
+function fileActivitiesOf(worlds: WorldsByTask): FileActivities {
   return {
     async storeResults(results) {
+      const world = worldOf(worlds, results);
       world.stored.push(results);
       return world.script.store(results);
     },
   };
 }
 
-function createWorld(env: TestWorkflowEnvironment): World {
-  const taskQueue = `tasks-${randomUUID()}`;
+function createWorld(env: TestWorkflowEnvironment, taskQueue: string, worlds: WorldsByTask): World {
   const world: World = {
     env,
     taskQueue,
@@ -140,22 +179,28 @@ function createWorld(env: TestWorkflowEnvironment): World {
       read: () => null,
       cancel: () => undefined,
     },
-    start: (input, createdAtMs) => startTask(world, input, createdAtMs),
+    start: (input, createdAtMs) => {
+      worlds.set(input.taskId, world);
+      return startTask(world, input, createdAtMs);
+    },
   };
   return world;
 }
 
-function activitiesOf(world: World): TaskActivities {
+function activitiesOf(worlds: WorldsByTask): TaskActivities {
   return {
     async openTask(input) {
+      const world = worldOf(worlds, input);
       world.opened.push(input);
       return world.script.open(input);
     },
     async closeTask(close) {
+      const world = worldOf(worlds, close);
       world.closed.push(close);
       return world.script.close(close);
     },
     async runJob(order) {
+      const world = worldOf(worlds, order);
       const { activityId } = Context.current().info;
       world.submitted.push(order);
       const placed = await world.script.submit(order);
@@ -167,10 +212,12 @@ function activitiesOf(world: World): TaskActivities {
       throw new CompleteAsyncError();
     },
     async readJob(name) {
+      const world = worldOf(worlds, name);
       world.lookedAt.push(name);
       return world.script.read(name);
     },
     async cancelJob(order) {
+      const world = worldOf(worlds, order);
       world.cancelled.push(order);
       return world.script.cancel(order);
     },

@@ -7,7 +7,7 @@ import { stageOf } from '../../src/domain/task';
 import { attemptSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
-import { inWorld, ourLinks, type World } from '../support/task-world';
+import { openWorlds, ourLinks, type World, type Worlds } from '../support/task-world';
 import { realEnvironment, timeSkippingEnvironment } from '../support/temporal';
 import { until } from '../support/until';
 import { testDeadlines } from './deadlines';
@@ -16,19 +16,26 @@ const workflows = coveredWorkflows();
 
 let env: TestWorkflowEnvironment;
 let real: TestWorkflowEnvironment;
+let skipping: Worlds;
+let unskipped: Worlds;
 beforeAll(async () => {
   [env, real] = await Promise.all([timeSkippingEnvironment(), realEnvironment()]);
+  [skipping, unskipped] = await Promise.all([
+    openWorlds(env, workflows),
+    openWorlds(real, workflows),
+  ]);
 });
 afterAll(async () => {
+  await Promise.all([skipping?.close(), unskipped?.close()]);
   await env?.teardown();
   await real?.teardown();
 });
 
-const run = (test: (world: World) => Promise<void>) => inWorld(env, workflows, test);
+const run = (test: (world: World) => Promise<void>) => skipping.run(test);
 
 // The time-skipping server may lose a workflow task if a cancel arrives together with an update. On
 // a busy machine this also happens if the update was just answered. A real server loses no task.
-const runReal = (test: (world: World) => Promise<void>) => inWorld(real, workflows, test);
+const runReal = (test: (world: World) => Promise<void>) => unskipped.run(test);
 
 const running = { kind: 'generation', upstreamId: 'job-generation', status: 'running' } as const;
 const enhanced = {
@@ -412,14 +419,17 @@ describe('failure', () => {
 });
 
 describe('the deadline', () => {
-  testDeadlines(() => env, workflows, [
-    { seconds: 3_600, stage: 'running', after: 0 },
-    { seconds: 172_800, stage: 'running', after: 0 },
-    { seconds: 259_200, stage: 'running', after: 0 },
-    { seconds: 3_600, stage: 'waiting', after: 0.5 },
-    { seconds: 3_600, stage: 'queued', after: 0.5 },
-    { seconds: 3_600, stage: 'enhancing', after: 0.5 },
-  ]);
+  testDeadlines(
+    () => skipping,
+    [
+      { seconds: 3_600, stage: 'running', after: 0 },
+      { seconds: 172_800, stage: 'running', after: 0 },
+      { seconds: 259_200, stage: 'running', after: 0 },
+      { seconds: 3_600, stage: 'waiting', after: 0.5 },
+      { seconds: 3_600, stage: 'queued', after: 0.5 },
+      { seconds: 3_600, stage: 'enhancing', after: 0.5 },
+    ],
+  );
 
   test('ends the task even if the provider does not answer the last read', () =>
     run(async (world) => {
