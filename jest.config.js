@@ -14,7 +14,7 @@ const common = {
 // Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
 const sized = [
   ...['billing', 'guarded-post', 'placed-once'].map((name) => `activities/${name}`),
-  ...['crash-points', 'file-faults', 'floods', 'kills', 'links', 'stopping'].map(
+  ...['crash-points', 'file-faults', 'floods', 'kills', 'links', 'lost-messages', 'stopping'].map(
     (name) => `chaos/${name}`,
   ),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),

@@ -1,7 +1,7 @@
 // A TCP proxy between two parts. The proxy can make the link slow, silent or broken. It can also
 // run a trap at a certain message. The trap runs just before the message is passed on, in the
-// middle of the message, or just after its answer has reached the proxy. A connection that is
-// silent for good is never closed.
+// middle of the message, just after its answer has reached the proxy, or just after the answer to
+// the commit of its transaction. A connection that is silent for good is never closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -19,7 +19,7 @@ export type LinkFault = (typeof linkFaults)[number];
 interface Trap {
   /** The trap runs at the first message that contains all of these texts. */
   readonly containing: readonly string[];
-  readonly when: 'before' | 'within' | 'after';
+  readonly when: 'before' | 'within' | 'after' | 'committed';
   spring(): void;
 }
 
@@ -72,20 +72,23 @@ export async function startLink(target: () => { host: string; port: number }): P
       });
     }
     let awaited: Trap | null = null;
+    let uncommitted: Trap | null = null;
     near.on('data', (bytes) => {
+      if (uncommitted && bytes.includes('COMMIT')) awaited = uncommitted;
       if (trap && holds(trap, bytes)) {
         const sprung = trap;
         trap = null;
         fired += 1;
         if (sprung.when === 'within') far.write(bytes.subarray(0, bytes.length / 2));
-        if (sprung.when !== 'after') return sprung.spring();
-        awaited = sprung;
+        if (sprung.when === 'committed') uncommitted = sprung;
+        else if (sprung.when === 'after') awaited = sprung;
+        else return sprung.spring();
       }
       pass(bytes, far, near);
     });
     far.on('data', (bytes) => {
       if (awaited) {
-        // The request has had its effect. The proxy drops its answer.
+        // The request has had its effect. The proxy drops its answer and all later ones.
         awaited.spring();
         return;
       }

@@ -1,21 +1,27 @@
-// A state is stored, and the process is killed before the message about the state leaves. Sixty
+// A state is stored, and the process is killed before the message about the state leaves. Many
 // tasks are in the same state, so that a message for one of them does not help the others. Some
 // process must repeat each message (docs/reliability.md, "Messages that a kill can lose").
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { call } from '../support/service';
+import { sized } from '../support/sized';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { finalWithinMs, pause, startTask } from './client';
+import { type Created, finalWithinMs, pause, startTask } from './client';
 import { playInWorlds, type Stage } from './in-worlds';
 import { startWorld, type World } from './world';
 
-const count = 60;
+const count = sized({ each: 12, long: 60 });
 
 interface Place extends Stage {
   /** The worker reads this file at its next start. The API keeps its first catalogue. */
   readonly catalogueFile: string;
+  /** True if the running worker has read a catalogue with two slots. */
+  hasTwoSlots: boolean;
+  /** The tasks whose jobs have the only two slots. */
+  holders: readonly Created[];
 }
 
 let folder: string;
@@ -29,10 +35,10 @@ let places = 0;
 async function openPlace(): Promise<Place> {
   places += 1;
   const catalogueFile = join(folder, `catalogue-${places}.yaml`);
-  await setCatalogue({ catalogueFile }, withSlots(null));
+  await setCatalogue({ catalogueFile }, withSlots(2));
   const environment = { CATALOGUE_FILE: catalogueFile };
   const world = await startWorld({ apis: 1, workers: 1, environment });
-  return { world, creates: [], catalogueFile };
+  return { world, creates: [], catalogueFile, hasTwoSlots: true, holders: [] };
 }
 
 type Edit = (catalogue: string) => string;
@@ -57,43 +63,73 @@ const withoutChannel: Edit = (catalogue) =>
     .replace('\n  studio:', '\n  another:')
     .replaceAll('channel: studio,', 'channel: another,');
 
-async function restartWorker(place: Place, edit: Edit): Promise<void> {
+async function stopWorker(place: Place, edit: Edit): Promise<void> {
   const worker = place.world.stack.part('worker-1');
   worker.kill('SIGKILL');
   await worker.exited;
+  // The proxy may still have messages of the killed worker.
+  place.world.links['worker to postgres'].mend();
   await setCatalogue(place, edit);
-  await worker.start();
+  place.hasTwoSlots = false;
 }
 
+const startWorker = ({ world }: Place) => world.stack.part('worker-1').start();
+
+type Moment = 'after' | 'committed';
+
 /** Kills the process just after the effect of this message. Resolves when the process is dead. */
-function killAfter({ world }: Place, name: 'worker-1' | 'api-1', ...containing: string[]) {
+function killAt(
+  { world }: Place,
+  moment: Moment,
+  name: 'worker-1' | 'api-1',
+  ...containing: string[]
+) {
   const part = world.stack.part(name);
   const link = world.links[name === 'worker-1' ? 'worker to postgres' : 'api to postgres'];
-  link.set({ containing, when: 'after', spring: () => part.kill('SIGKILL') });
+  let sprung = false;
+  link.set({
+    containing,
+    when: moment,
+    spring() {
+      sprung = true;
+      part.kill('SIGKILL');
+    },
+  });
   return async () => {
-    await until('the kill', () => link.fired === 1, 120_000);
+    await until('the kill', () => sprung, 120_000);
+    // A part that is still starting ignores signals. The proxy keeps the answer from the process.
+    part.kill('SIGKILL');
     await part.exited;
   };
 }
 
-function create({ world, creates }: Place, howMany: number, runSeconds: number) {
+async function create({ world, creates }: Place, howMany: number, runSeconds: number) {
   const tasks = Array.from({ length: howMany }, () => {
     return startTask(world, { isPlain: true, runSeconds });
   });
-  creates.push(...tasks.map(({ entry }) => entry));
-  return Promise.all(tasks.map(({ made }) => made));
+  const entries = tasks.map(({ entry }) => entry);
+  creates.push(...entries);
+  await Promise.all(tasks.map(({ made }) => made));
+  return entries;
 }
 
-async function jobs({ world }: Place, state: string): Promise<number> {
-  const [row] = await world.db('jobs').where({ state }).count<{ count: string }[]>();
+/** The number of jobs for which this condition is true. */
+async function jobs({ world }: Place, condition: string): Promise<number> {
+  const [row] = await world.db('jobs').whereRaw(condition).count<{ count: string }[]>();
   return Number(row?.count);
 }
 
-async function allAreFinal({ world, creates }: Place): Promise<void> {
+async function allAreFinal(place: Place): Promise<void> {
+  const { world, creates } = place;
   const open = async () => {
     const [row] = await world.db('tasks').whereNull('finished_at').count<{ count: string }[]>();
     return Number(row?.count);
   };
+  const { holders } = place;
+  const othersAreFinal = async () => (await open()) <= holders.length;
+  await until('the others are final', othersAreFinal, finalWithinMs);
+  await Promise.all(holders.map(({ id }) => cancel(world, id)));
+  place.holders = [];
   await until('all tasks are final', async () => (await open()) === 0, finalWithinMs);
   // The checker compares what callers have read.
   for (const one of creates.filter(({ seen }) => seen.length === 0)) {
@@ -102,78 +138,94 @@ async function allAreFinal({ world, creates }: Place): Promise<void> {
   expect(await brokenPromises(world, creates)).toEqual([]);
 }
 
+async function cancel({ apis, apiKey }: World, id: string | null): Promise<void> {
+  const path = `/v1/videos/generations/${id}`;
+  expect((await call(apis[0] ?? '', apiKey, 'DELETE', path)).status).toBe(200);
+}
+
 async function statusOf({ db }: World, id: string | null): Promise<string> {
   const row = await db('tasks').where({ id }).first<{ status: string }>('status');
   return row?.status ?? 'none';
 }
 
-/** Two jobs have the only slots. */
+/** Two jobs have the only slots. They run until all others have ended. */
 async function takenSlots(place: Place): Promise<void> {
-  await restartWorker(place, withSlots(2));
-  // These jobs last until all others wait, also on a busy machine.
-  await create(place, 2, 40);
-  await until('the slots are taken', async () => (await jobs(place, 'open')) === 2, 60_000);
+  if (!place.hasTwoSlots) {
+    await stopWorker(place, withSlots(2));
+    await startWorker(place);
+  }
+  place.holders = await create(place, 2, 3_600);
+  await until('the slots are taken', async () => (await jobs(place, isOpen)) === 2, 60_000);
 }
 
-/** Two jobs have the only slots, and sixty others wait. */
+/** Two jobs have the only slots, and many others wait. */
 async function aQueue(place: Place): Promise<void> {
   await takenSlots(place);
   await create(place, count, 0.2);
-  await until('the others wait', async () => (await jobs(place, 'waiting')) === count, 60_000);
+  await until('the others wait', async () => (await jobs(place, isWaiting)) === count, 60_000);
 }
 
-const startAgain = ({ world }: Place) => world.stack.part('worker-1').start();
+const isOpen = "state = 'open'";
+const isWaiting = "state = 'waiting'";
 
 const cases: readonly (readonly [string, (place: Place) => Promise<void>])[] = [
   [
     'jobs whose channels left the catalogue are placed when a channel is back, although the worker that released the jobs signalled none',
     async (place) => {
       await aQueue(place);
-      const killed = killAfter(place, 'worker-1', "state = 'waiting' and not channels &&");
-      await restartWorker(place, withoutChannel);
+      await stopWorker(place, withoutChannel);
+      const killed = killAt(place, 'after', 'worker-1', `${isWaiting} and not channels &&`);
+      await startWorker(place);
       await killed();
+      expect(await jobs(place, "state = 'planned'")).toBe(count);
       await setCatalogue(place, withSlots(null));
-      await startAgain(place);
+      await startWorker(place);
     },
   ],
   [
     'jobs with a turn are placed although the worker that gave the turns signalled none',
     async (place) => {
       await aQueue(place);
-      const killed = killAfter(place, 'worker-1', 'remembered as (');
-      await restartWorker(place, withSlots(null));
+      await stopWorker(place, withSlots(null));
+      // The enhancer's channel gives no turns to these jobs. A value follows its length.
+      const turns = ['remembered as (', '\0\0\0\u0006studio'];
+      const killed = killAt(place, 'committed', 'worker-1', ...turns);
+      await startWorker(place);
       await killed();
-      await startAgain(place);
+      expect(await jobs(place, `${isWaiting} and turn_at is not null`)).toBe(count);
+      await startWorker(place);
     },
   ],
   [
     'jobs that wait for a slot get one although the worker that stored their wait told no workflow',
     async (place) => {
       await takenSlots(place);
-      const killed = killAfter(place, 'worker-1', "set state = 'waiting', channels = ");
+      const killed = killAt(place, 'after', 'worker-1', "set state = 'waiting', channels = ");
       await create(place, count, 0.2);
       await killed();
+      expect(await jobs(place, isWaiting)).toBeGreaterThan(0);
       await setCatalogue(place, withSlots(20));
-      await startAgain(place);
+      await startWorker(place);
+      place.hasTwoSlots = false;
     },
   ],
   [
     'tasks end although the worker that stored the ends of their jobs notified none',
     async (place) => {
-      // The jobs end before a watcher of the new worker first asks about them.
-      await restartWorker(place, withSlots(null));
       await create(place, count, 4);
-      const killed = killAfter(place, 'worker-1', 'with change as (', 'succeeded');
-      await killed();
-      await startAgain(place);
+      const ends = ['with change as (', '"status":"succeeded"'];
+      await killAt(place, 'after', 'worker-1', ...ends)();
+      expect(await jobs(place, "state = 'reported' and notified_at is null")).toBeGreaterThan(0);
+      await startWorker(place);
     },
   ],
   [
     'tasks run although the API that stored them started none',
     async (place) => {
-      const killed = killAfter(place, 'api-1', 'accept_task\0');
+      const killed = killAt(place, 'after', 'api-1', 'accept_task\0');
       const made = create(place, count, 0.2);
       await killed();
+      expect(await place.world.db('tasks').whereNotNull('start_at')).not.toEqual([]);
       await pause(1_000);
       await place.world.stack.part('api-1').start();
       await made;
