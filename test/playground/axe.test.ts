@@ -40,7 +40,6 @@ describeInBrowser('the accessibility of the playground', (site: Site) => {
       const key = (await site.service.anAccount()).apiKey;
       const signedOut = await visit(site, undefined, { colorScheme });
       const found: Record<string, string[]> = { 'sign in': await violationsOf(signedOut.page) };
-      await signedOut.page.context().close();
 
       const { page } = await visit(site, key, { colorScheme });
       found.create = await violationsOf(page);

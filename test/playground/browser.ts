@@ -3,7 +3,7 @@
 
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/until';
@@ -31,6 +31,8 @@ const executablePath = findChromium();
 export interface Site {
   readonly service: Service;
   readonly browser: Browser;
+  /** The page of all visits. A new page for each visit would take most of the tests' time. */
+  page?: Page;
   /** A receiver of callbacks. The service is allowed to call it. */
   readonly sink: CallbackSink;
 }
@@ -81,19 +83,21 @@ interface Visit {
   readonly hosts: Set<string>;
 }
 
-/** Opens the page in a new browser context with empty storage. Signs in if there is a key. */
-export async function visit(
-  { browser, service }: Site,
-  key?: string,
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
+interface Looks {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+/** Loads the page with empty storage, which ends the visit before. Signs in if there is a key. */
+export async function visit(site: Site, key?: string, looks: Looks = {}): Promise<Visit> {
+  const { url } = site.service;
+  site.page ??= await openPage(site.browser);
+  const { page } = site;
+  await leave(page, url);
+  const { viewport = { width: 1280, height: 900 }, colorScheme = 'light' } = looks;
+  await page.setViewportSize(viewport);
   // Without animations the machine has more time for the tests.
-  const calm = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' } as const;
-  const context = await browser.newContext({ ...calm, ...options });
-  const page = await context.newPage();
-  // Only a limit for a page that never shows what a test waits for. A busy machine may need long for
-  // the first page.
-  page.setDefaultTimeout(60_000);
+  await page.emulateMedia({ reducedMotion: 'reduce', colorScheme });
   const complaints: string[] = [];
   const hosts = new Set<string>();
   page.on('pageerror', (error) => complaints.push(error.message));
@@ -103,9 +107,26 @@ export async function visit(
     if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
   });
   page.on('request', (request) => hosts.add(new URL(request.url()).host));
-  await page.goto(service.url);
+  await page.goto(url);
   if (key !== undefined) await signIn(page, key);
   return { page, complaints, hosts };
+}
+
+async function openPage(browser: Browser): Promise<Page> {
+  const page = await browser.newPage();
+  // Only a limit for a page that never shows what a test waits for. A busy machine may need long for
+  // the first page.
+  page.setDefaultTimeout(60_000);
+  return page;
+}
+
+/** Leaves nothing of a visit: no listener, no route, no running code and no stored data. */
+async function leave(page: Page, url: string): Promise<void> {
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  // A path of the same origin that runs no code, so nothing is stored again.
+  await page.goto(`${url}/playground.json`);
+  await page.evaluate('sessionStorage.clear(), localStorage.clear()');
 }
 
 export async function signIn(page: Page, key: string): Promise<void> {

@@ -57,7 +57,6 @@ on.describeInBrowser('files on the playground', (site) => {
     });
     await on.untilEnd(page, 'done');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('the form uploads a dropped video and a dropped sound as references', async () => {
@@ -67,7 +66,6 @@ on.describeInBrowser('files on the playground', (site) => {
     await page.locator('[data-kind=video] .chosen', { hasText: 'clip.mp4' }).waitFor();
     await drop(page, 'audio', 'chime.wav', 'audio/wav', await sample('chime.wav'));
     await page.locator('[data-kind=audio] .chosen', { hasText: 'chime.wav' }).waitFor();
-    await page.context().close();
   });
 
   test('the form refuses a file of the wrong type and shows the reason', async () => {
@@ -78,7 +76,6 @@ on.describeInBrowser('files on the playground', (site) => {
     await drop(page, 'image', 'clip.mp4', 'video/mp4', await sample('mountains.mp4'));
     await page.getByText('clip.mp4 is a video, not an image.').waitFor();
     expect(await page.locator('.chosen').count()).toBe(0);
-    await page.context().close();
   });
 
   test('the library lists uploaded files in pages, deletes a file, and puts a file into the form', async () => {
@@ -99,7 +96,6 @@ on.describeInBrowser('files on the playground', (site) => {
     expect(json.data).toHaveLength(12);
     await page.getByRole('button', { name: 'Use file-12.png' }).click();
     await page.locator('[data-kind=image] .chosen', { hasText: 'file-12.png' }).waitFor();
-    await page.context().close();
   });
 
   test('the library shows the video of a finished task, and can delete the video', async () => {
@@ -121,6 +117,5 @@ on.describeInBrowser('files on the playground', (site) => {
     await card.getByRole('link', { name: 'a lighthouse' }).click();
     await page.waitForURL(new RegExp(`#/tasks/${id}$`));
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

@@ -27,7 +27,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByRole('radio', { name: '4k' }).check({ force: true });
     const config = { super_resolution_config: { resolution: '4k' } };
     await shown(await holdOf({ model: 'studio-2.0', resolution: '1080p', metadata: config }));
-    await page.context().close();
   });
 
   test('the form offers only the options that the chosen model supports', async () => {
@@ -42,7 +41,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByLabel('Model', { exact: true }).selectOption('studio-1.5-pro');
     await page.getByRole('switch', { name: /^Draft/ }).check();
     await page.getByText('a draft is always 480p').waitFor();
-    await page.context().close();
   });
 
   test('an empty required field shows what to enter, and no create is sent', async () => {
@@ -64,7 +62,6 @@ on.describeInBrowser('the form of the playground', (site) => {
       .waitFor();
     expect(await page.locator('.fault').count()).toBe(1);
     expect(sent).toEqual([]);
-    await page.context().close();
   });
 
   test('the form explains each input type', async () => {
@@ -78,7 +75,6 @@ on.describeInBrowser('the form of the playground', (site) => {
       await page.locator('.strip', { hasText: 'Made from' }).getByText(sentence).waitFor();
     }
     await page.getByText('Default is studio-2.0 itself.').waitFor();
-    await page.context().close();
   });
 
   test.each([
@@ -95,7 +91,6 @@ on.describeInBrowser('the form of the playground', (site) => {
         `import('/playground/format.js').then((f) => [f.money('${amount}'), f.exactMoney('${amount}', 'CNY')])`,
       );
       expect(shown).toEqual([short, `${exact} CNY`]);
-      await page.context().close();
     },
   );
 
@@ -114,7 +109,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.locator('.media .fault').waitFor({ state: 'detached' });
     await on.createButton(page).click();
     await page.locator('.media .fault', { hasText: 'Add the last frame.' }).waitFor();
-    await page.context().close();
   });
 
   test('the task gets the labels that were entered in the form', async () => {
@@ -130,7 +124,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     expect(json.labels).toEqual({ order: '4711', note: 'a=b, c' });
     await page.getByText('order=4711, note=a=b, c', { exact: true }).waitFor();
-    await page.context().close();
   });
 
   test('the create button is visible without scrolling', async () => {
@@ -139,7 +132,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     const box = await on.createButton(page).boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeGreaterThan(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
-    await page.context().close();
   });
 
   test('the form can be filled in and sent with the keyboard alone', async () => {
@@ -155,7 +147,6 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.keyboard.press('Control+Enter');
     await on.createdId(page);
     await page.locator('.words', { hasText: 'a fox in the snow' }).waitFor();
-    await page.context().close();
   });
 
   test('the form with the generated code is not wider than the window', async () => {
@@ -168,7 +159,6 @@ on.describeInBrowser('the form of the playground', (site) => {
         width,
       );
     }
-    await page.context().close();
   });
 
   test('the generated shell and JavaScript code creates a task and waits until the task ends', async () => {
@@ -195,7 +185,6 @@ on.describeInBrowser('the form of the playground', (site) => {
       options,
     );
     expect(stdout).toMatch(/^http.+\.mp4/);
-    await page.context().close();
   });
 
   test.each([
@@ -228,7 +217,6 @@ on.describeInBrowser('the form of the playground', (site) => {
         }
       }
       expect(complaints).toEqual([]);
-      await page.context().close();
     },
   );
 });

@@ -31,7 +31,6 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     const after = await tasksOf();
     expect(after).toHaveLength(before.length + 1);
     expect(after.map((task) => task.id)).toContain(id);
-    await page.context().close();
   });
 
   test('the page continues without a reload when the service answers again', async () => {
@@ -45,7 +44,6 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     await comeBack(page);
     await on.untilEnd(page, 'done');
     expect(await page.getByText('Out of touch with the service').count()).toBe(0);
-    await page.context().close();
   });
 
   test('the page keeps the API key only in session storage and deletes it at sign-out', async () => {
@@ -62,7 +60,6 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    await page.context().close();
   });
 
   test('after a sign-in with another key, the page shows nothing of the previous account', async () => {
@@ -81,7 +78,6 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     await page.goto(`${site.service.url}/#/tasks/${id}`);
     await page.getByText('There is no such task.').waitFor();
     expect(await page.content()).not.toContain('only mine');
-    await page.context().close();
   });
 
   test('the page refuses a wrong key and signs the user out when the key becomes invalid', async () => {
@@ -93,6 +89,5 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     await page.evaluate(`sessionStorage.setItem('playground.key', '"vk_revoked"')`);
     await page.reload();
     await page.getByText('This key is not valid any more.').waitFor();
-    await page.context().close();
   });
 });

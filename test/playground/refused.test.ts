@@ -47,7 +47,6 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await page.getByRole('button', { name: /^Remove/ }).click();
     await page.getByRole('radio', { name: 'Text', exact: true }).check({ force: true });
     await page.locator('.fault').first().waitFor({ state: 'detached' });
-    await page.context().close();
   });
 
   test('the page of a failed task shows the error and a charge of 0.00', async () => {
@@ -59,7 +58,6 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     await page.getByRole('alert').getByText(json.error.message).waitFor();
     expect(await page.locator('[data-test=charged]').textContent()).toBe('0.00');
-    await page.context().close();
   });
 
   test('the button "Cancel task" cancels the task, and the page shows the cancellation', async () => {
@@ -73,7 +71,6 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     const { json } = await site.service.call('GET', `/v1/videos/generations/${id}`);
     expect(json.error.message).toContain('cancelled by the caller');
     await page.getByText('Cancelled', { exact: true }).waitFor();
-    await page.context().close();
   });
 
   test('the page lists every attempt of a callback', async () => {
@@ -88,6 +85,5 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await callback.getByText('500', { exact: true }).waitFor();
     await callback.getByText('204', { exact: true }).waitFor({ timeout: 30_000 });
     await callback.getByText('delivered', { exact: true }).waitFor();
-    await page.context().close();
   });
 });

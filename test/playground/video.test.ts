@@ -47,7 +47,6 @@ on.describeInBrowser('a task on the playground', (site) => {
     expect(await page.getByRole('link', { name: 'Download' }).count()).toBe(0);
     expect(complaints).toEqual([]);
     expect([...hosts]).toEqual([new URL(site.service.url).host]);
-    await page.context().close();
   });
 
   test('the page of an already finished task explains why its steps show no times', async () => {
@@ -56,14 +55,12 @@ on.describeInBrowser('a task on the playground', (site) => {
     await on.direct(first.page, { render: 'none' });
     const id = await on.create(first.page);
     await on.untilEnd(first.page, 'done');
-    await first.page.context().close();
 
     const { page } = await on.visit(site, site.service.apiKey);
     await page.goto(`${site.service.url}/#/tasks/${id}`);
     await on.untilEnd(page, 'done');
     expect(await page.locator('[data-step=storing]').textContent()).toBe('Storing the video');
     await page.getByText('A step without a time ended before this page saw it.').waitFor();
-    await page.context().close();
   });
 
   const jpeg = /\.jpg$/;
@@ -105,6 +102,5 @@ on.describeInBrowser('a task on the playground', (site) => {
     });
     await on.untilEnd(page, 'done');
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
