@@ -2,6 +2,7 @@
 // every status of a task that they read. The checker gets only these records of the callers.
 
 import { textTask } from '../support/service';
+import { sized } from '../support/sized';
 import type { World } from './world';
 
 export interface Created {
@@ -54,6 +55,8 @@ const openMaxPerClient = 8;
  */
 export const finalWithinMs = 260_000;
 
+const readPauseMs = sized({ each: 80, long: 20 });
+
 let crowds = 0;
 
 export function startCrowd(world: World, options: CrowdOptions): Crowd {
@@ -87,7 +90,7 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
         if (!one.id || isFinal(one)) continue;
         await read(world, one);
         // Reads without a pause would take the time of a core from the service.
-        await pause(20);
+        await pause(readPauseMs);
       }
       await pause(50);
     }

@@ -12,15 +12,17 @@ import { type LinkName, startWorld } from './world';
 export interface LinksSize {
   readonly posts: number;
   readonly brokenMs: number;
-  readonly links: readonly LinkName[];
-  readonly faults: readonly LinkFault[];
+  readonly cases: readonly Case[];
 }
 
 type Case = readonly [LinkName, LinkFault];
 
-export function testLinks({ posts, brokenMs, links, faults }: LinksSize): void {
+export function allOf(links: readonly LinkName[], faults: readonly LinkFault[]): readonly Case[] {
+  return links.flatMap((link) => faults.map((fault): Case => [link, fault]));
+}
+
+export function testLinks({ posts, brokenMs, cases }: LinksSize): void {
   const { seed, random } = seedOf();
-  const cases = links.flatMap((link) => faults.map((fault): Case => [link, fault]));
   const played = playInWorlds({
     ...{ cases, worlds: 2 },
     async open() {
