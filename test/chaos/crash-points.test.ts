@@ -50,13 +50,13 @@ const crashPoints: readonly CrashPoint[] = [
     name: 'the statement that stores the reported status of the job',
     effect: true,
     link: 'worker to postgres',
-    containing: ['with change as ('],
+    containing: ['store_reports\0'],
   },
   {
     name: 'the statement that records the notification of the task',
     effect: false,
     link: 'worker to postgres',
-    containing: ['set notified_at = now()'],
+    containing: ['mark_notified\0'],
   },
   {
     name: 'the request that creates the enhancement job',

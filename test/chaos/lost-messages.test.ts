@@ -213,7 +213,7 @@ const cases: readonly (readonly [string, (place: Place) => Promise<void>])[] = [
     'tasks end although the worker that stored the ends of their jobs notified none',
     async (place) => {
       await create(place, count, 4);
-      const ends = ['with change as (', '"status":"succeeded"'];
+      const ends = ['store_reports\0', '"status":"succeeded"'];
       await killAt(place, 'after', 'worker-1', ...ends)();
       expect(await jobs(place, "state = 'reported' and notified_at is null")).toBeGreaterThan(0);
       await startWorker(place);
