@@ -2,8 +2,7 @@
 // database, a Temporal server and the workflow bundle. Environment variables pass their addresses
 // to the processes of the test files.
 
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { connect, migrate } from '../../src/db/database';
@@ -13,10 +12,11 @@ import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary
 import { searchAttributes } from '../../workflows/search-attributes';
 import { bundleAsBuilt } from './bundle';
 import { countingStatements } from './coverage';
+import { makeRunFolder } from './run-folder';
 import { shared } from './shared-servers';
 
 export default async function globalSetup(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'video-tests-'));
+  const folder = await makeRunFolder();
   // PostgreSQL may run as another user, who must be able to enter this folder. Otherwise PostgreSQL
   // would keep its data in a place that is never removed.
   await chmod(folder, 0o711);
