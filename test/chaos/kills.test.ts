@@ -108,7 +108,7 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 
 testKills(
   sized<KillsSize>({
-    each: { posts: 200, clients: 32, rounds: 1, minutes: 15, createsPerSecond: 4 },
+    each: { posts: 120, clients: 32, rounds: 1, minutes: 15, createsPerSecond: 1.5 },
     long: { posts: 10_000, clients: 32, rounds: 5, minutes: 120 },
   }),
 );
