@@ -7,7 +7,7 @@ import { listUnacknowledged } from '../../src/db/jobs/queries';
 import { type JobNews, storeReports, waitForTurn } from '../../src/db/jobs/steps';
 import { aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { inWorld, placementOf } from '../support/task-world';
+import { openWorlds, placementOf, type Worlds } from '../support/task-world';
 import { realEnvironment, workflowBundle } from '../support/temporal';
 import { until } from '../support/until';
 import { insertTaskRow, planJob, startUpstream, type Upstream } from '../support/upstream';
@@ -15,11 +15,14 @@ import { insertTaskRow, planJob, startUpstream, type Upstream } from '../support
 let env: TestWorkflowEnvironment;
 let database: TestDatabase;
 let upstream: Upstream;
+let worlds: Worlds;
 beforeAll(async () => {
   [env, database] = await Promise.all([realEnvironment(), createTestDatabase()]);
+  worlds = await openWorlds(env, { workflowBundle: workflowBundle() });
   upstream = await startUpstream(database.db);
 });
 afterAll(async () => {
+  await worlds?.close();
   await upstream?.close();
   await env?.teardown();
   await database?.drop();
@@ -46,7 +49,7 @@ const stillToNotify = async (olderThanSeconds: number) =>
   (await listUnacknowledged(database.db, 'studio', olderThanSeconds)).map(({ taskId }) => taskId);
 
 test('the end of a job completes the activity that placed the job', () =>
-  inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+  worlds.run(async (world) => {
     const { taskId, ...input } = aTaskInput();
     const task = await world.start({ taskId, ...input });
     const { activityId } = await placementOf(world, taskId, kind);
@@ -81,7 +84,7 @@ describe('a task that waits for a slot', () => {
 
   /** Starts a task that waits for a slot, calls `wake`, and expects a second submission. */
   const expectWoken = (channels: readonly string[], wake: (deps: Deps) => Promise<void>) =>
-    inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+    worlds.run(async (world) => {
       const input = aTaskInput();
       await insertTaskRow(database.db, input.taskId);
       await planJob(database.db, { ...input, kind });

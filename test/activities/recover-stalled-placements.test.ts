@@ -10,17 +10,26 @@ import { giveTurns, releaseStranded } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
 import { aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { inWorld, placementOf, type TaskHandle, type World } from '../support/task-world';
+import {
+  openWorlds,
+  placementOf,
+  type TaskHandle,
+  type World,
+  type Worlds,
+} from '../support/task-world';
 import { realEnvironment, workflowBundle } from '../support/temporal';
 import { until } from '../support/until';
 import { insertTaskRow, planJob } from '../support/upstream';
 
 let env: TestWorkflowEnvironment;
 let database: TestDatabase;
+let worlds: Worlds;
 beforeAll(async () => {
   [env, database] = await Promise.all([realEnvironment(), createTestDatabase()]);
+  worlds = await openWorlds(env, { workflowBundle: workflowBundle() });
 });
 afterAll(async () => {
+  await worlds?.close();
   await env?.teardown();
   await database?.drop();
 });
@@ -39,7 +48,7 @@ interface Stage {
 /** Runs `play` on a task whose attempt has begun. It sends no heartbeat, like a dead worker's. */
 function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) => void) {
   return () =>
-    inWorld(env, { workflowBundle: workflowBundle() }, async (world) => {
+    worlds.run(async (world) => {
       begin?.(world);
       const input = aTaskInput();
       const { taskId } = input;
