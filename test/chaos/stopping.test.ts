@@ -5,7 +5,7 @@ import { testStopping } from './stopping';
 
 testStopping(
   sized({
-    each: { posts: 100, clients: 50, rounds: 1 },
+    each: { posts: 60, clients: 50, rounds: 1, createsPerSecond: 3 },
     long: { posts: 100, clients: 50, rounds: 20 },
   }),
 );
