@@ -14,9 +14,16 @@ const common = {
 // Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
 const sized = [
   ...['billing', 'guarded-post', 'placed-once'].map((name) => `activities/${name}`),
-  ...['crash-points', 'file-faults', 'floods', 'kills', 'links', 'lost-messages', 'stopping'].map(
-    (name) => `chaos/${name}`,
-  ),
+  ...[
+    'clocks',
+    'crash-points',
+    'file-faults',
+    'floods',
+    'kills',
+    'links',
+    'lost-messages',
+    'stopping',
+  ].map((name) => `chaos/${name}`),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
   ...['api/hostile', 'db/ledger.bank', 'db/ledger.killed', 'embedded/outage'],
 ];

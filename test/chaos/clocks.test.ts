@@ -4,6 +4,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sized } from '../support/sized';
 import { until } from '../support/until';
 import { brokenPromises, callbacksMissing } from './checker';
 import { finalWithinMs, startCrowd, startTask } from './client';
@@ -12,6 +13,7 @@ import { startWorld, type World } from './world';
 
 const { seed, random } = seedOf();
 const hourMs = 3_600_000;
+const posts = sized({ each: 20, long: 40 });
 
 let world: World;
 beforeAll(async () => {
@@ -40,7 +42,7 @@ test(
     studio.set({ containing: [create], when: 'after', spring: () => studio.mend() });
     const lost = startTask(world);
     await until('the answer was lost', () => studio.fired > 0);
-    const crowd = startCrowd(world, { posts: 40, clients: 8, random });
+    const crowd = startCrowd(world, { posts, clients: 8, random });
     await crowd.done;
     await crowd.untilAllFinal(finalWithinMs);
     await lost.untilFinal(finalWithinMs);
