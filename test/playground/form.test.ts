@@ -209,7 +209,7 @@ on.describeInBrowser('the form of the playground', (site) => {
         expect([view, Number(wide) <= width]).toEqual([view, true]);
         if (view === 'account') {
           await page.locator('.statement tbody tr').first().waitFor();
-          expect(await page.evaluate(notScrolled)).toBe(true);
+          await page.waitForFunction(notScrolled);
         }
         // A link or button of the header is higher than this if its text needs two lines.
         for (const item of await page.locator('.top :is(a, button):visible').all()) {
