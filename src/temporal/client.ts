@@ -26,7 +26,7 @@ export interface TemporalClient {
   deliverCallback(taskId: string, delivery?: number): Promise<void>;
   /**
    * Sends a test message to a webhook and waits for its answer. Null: the webhook was deleted.
-   * Rejects if there is no answer within 25 s, for example because no worker runs.
+   * Rejects if there is no answer within 20 s, for example because no worker runs.
    */
   testWebhook(webhookId: string): Promise<WebhookTested | null>;
   /** True if Temporal answers within a second, else false. Never throws. */

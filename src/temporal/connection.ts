@@ -48,8 +48,8 @@ export function lazyConnection(access: Access, acceptTimeoutMs: number): Connect
     PollWorkflowExecutionUpdate: acceptTimeoutMs,
     GetSystemInfo: readyMs,
     DescribeWorkflowExecution: checkMs,
-    // Only the test of a webhook waits for the end of a workflow.
-    GetWorkflowExecutionHistory: 26_000,
+    // Only the test of a webhook waits for the end of an activity, at most 20 s.
+    PollActivityExecution: 22_000,
     SignalWorkflowExecution: checkMs,
     RequestCancelWorkflowExecution: checkMs,
     QueryWorkflow: queryLimitMs,

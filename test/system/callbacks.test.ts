@@ -136,6 +136,16 @@ test('the test of a webhook arrives once, signed, and its caller sees the answer
   await service.call('DELETE', `/v1/webhooks/${webhook.id}`);
 });
 
+test('the test of a webhook waits for a receiver that answers after eleven seconds', async () => {
+  sink.answer = (_, response) => {
+    setTimeout(() => response.writeHead(204).end(), 11_000);
+  };
+  const { json: webhook } = await service.call('POST', '/v1/webhooks', { url: sink.url });
+  const { status, json } = await service.call('POST', `/v1/webhooks/${webhook.id}/test`);
+  expect([status, json.status, json.error]).toEqual([200, 204, null]);
+  await service.call('DELETE', `/v1/webhooks/${webhook.id}`);
+});
+
 testFailingReceiver(
   () => ({ service, sink }),
   sized({ each: { tasks: 2, minutes: 2 }, long: { tasks: 500, minutes: 10 } }),
