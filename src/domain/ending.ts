@@ -76,27 +76,28 @@ export interface FinishedVideo {
   readonly seed: number | null;
 }
 
+/** The report of the job that made the video: the enhancer's, if it has one. */
+const lastReport = ({ generation, enhanced }: Work) => (enhanced?.result ? enhanced : generation);
+
 /** The providers' links to the results. Callers never see these links. */
-export function resultSources({
-  plan: { returnsLastFrame },
-  generation,
-  enhanced,
-}: Work): readonly ResultSource[] {
+export function resultSources(work: Work): readonly ResultSource[] {
+  const { plan, generation } = work;
   const source = (role: ResultRole, job: JobReport | undefined, url: string | null | undefined) =>
     url
       ? [{ role, url, channel: job?.channel ?? '', expiresAt: job?.result?.expiresAt ?? null }]
       : [];
-  const last = enhanced?.result ? enhanced : generation;
-  const frame = returnsLastFrame ? generation?.result?.lastFrameUrl : null;
+  const last = lastReport(work);
+  const frame = plan.returnsLastFrame ? generation?.result?.lastFrameUrl : null;
   return [
     ...source('video', last, last?.result?.videoUrl),
     ...source('last_frame', generation, frame),
   ];
 }
 
-export function finishedVideo({ plan, generation, enhanced, stored }: Work): FinishedVideo {
+export function finishedVideo(work: Work): FinishedVideo {
+  const { plan, generation, stored } = work;
   const base = generation?.result;
-  const last = enhanced?.result ?? base;
+  const last = lastReport(work)?.result;
   const seconds = lengthOf(last) ?? lengthOf(base);
   const completionTokens = tokensOf(plan, generation);
   const size = stored?.size ?? outputSize(plan);
