@@ -1,7 +1,7 @@
 // Cancels jobs that may still run at their provider after the end of their task. The workflow cancels
-// most of these jobs at once. Three kinds of jobs are left: jobs of tasks that the workflow did not end, jobs
-// that were stored after the end of the task, and jobs whose cancel failed or was requested while a
-// create was in progress. It does no harm if a job is cancelled twice.
+// most of these jobs at once. Three kinds of jobs are left: jobs of tasks that the workflow did not
+// end, jobs that were stored after the end of the task, and jobs whose cancel failed or was requested
+// while a create was in progress. It does no harm if a job is cancelled twice.
 
 import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';

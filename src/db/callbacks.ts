@@ -104,7 +104,7 @@ export async function finishAttempt(
         where id = :id
      )
      update callbacks set state = :state, next_at = :nextAt, changed_at = now()
-      where task_id = :taskId and deliveries = :delivery and (${isInState('pending')} or :state = 'delivered')`,
+      where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
     {
       ...{ id, status, latencyMs, taskId, delivery, ...after },
       ...{ error, reply },

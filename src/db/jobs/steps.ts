@@ -1,8 +1,8 @@
 // Writes the states of a job: planned → sending → open → reported → closed, with `waiting` before
 // `sending` if all channels are full. The steps back are listed at the table in schema.ts. The step to
 // `sending` and the turns of waiting jobs are in slots.ts, and the end of a job with its task is in
-// cancels.ts. No task is generated twice: `sending` is
-// stored before the create request is sent, and the upstream id is stored as soon as it is known.
+// cancels.ts. No task is generated twice: `sending` is stored before the create request is sent, and
+// the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
 import type { JobName, JobReport } from '../../domain/job';
