@@ -4,6 +4,7 @@
 import { listBudgets, setBudget } from '../../src/db/budgets';
 import { parseAmount } from '../../src/domain/money';
 import { call, textTask } from '../support/service';
+import { pause } from './client';
 import { startWorld, type World } from './world';
 
 let world: World;
@@ -29,6 +30,7 @@ test('a budget for 10 tasks accepts exactly 10 of 100 simultaneous creates throu
     for (;;) {
       const reply = await post(n, path, task, { 'idempotency-key': `create-${n}` });
       if (reply.status !== 503) return reply;
+      await pause(100);
     }
   };
   const replies = await Promise.all(Array.from({ length: 100 }, (_, n) => create(n)));
