@@ -45,7 +45,9 @@ export async function readEach(
     await turn();
     if (isAboutAll()) return;
     try {
-      come.set(id, await read(id));
+      const reading = await read(id);
+      // `come` may have become another map during the read.
+      come.set(id, reading);
       count += 1;
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.

@@ -26,11 +26,19 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world?.close());
 
-/** The number of hours that this worker's clock is ahead, read from its log. */
+/**
+ * The number of hours that this worker's clock is ahead, read from its log. The file gets each line
+ * a little later than the worker writes it.
+ */
 async function hoursAhead(worker: string): Promise<number> {
-  const log = await readFile(join(world.folder, 'data', 'logs', `${worker}.log`), 'utf8');
-  const [, time = ''] = /"time":"([^"]+)"[^\n]*"event":"ready"/.exec(log) ?? [];
-  return Math.round((Date.parse(time) - Date.now()) / hourMs);
+  const path = join(world.folder, 'data', 'logs', `${worker}.log`);
+  let readyAt: string | undefined;
+  await until('the log says that the worker is ready', async () => {
+    const log = await readFile(path, 'utf8').catch(() => '');
+    readyAt = /"time":"([^"]+)"[^\n]*"event":"ready"/.exec(log)?.[1];
+    return readyAt !== undefined;
+  });
+  return Math.round((Date.parse(readyAt ?? '') - Date.now()) / hourMs);
 }
 
 test(

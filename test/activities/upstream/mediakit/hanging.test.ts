@@ -1,16 +1,20 @@
-// In this test the provider does not answer the reads of some jobs.
+// In these tests the provider answers the reads of some jobs late or not at all.
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMediakit } from '../../../../activities/upstream/mediakit/client';
+import type { Provider } from '../../../../activities/upstream/provider';
 
 const hanging = new Set<ServerResponse>();
 let server: Server;
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url?.includes('hangs')) return void hanging.add(response);
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ success: true, status: 'processing' }));
+    const answer = () => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ success: true, status: 'processing' }));
+    };
+    setTimeout(answer, request.url?.includes('late') ? 1_500 : 0);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -19,7 +23,7 @@ afterAll(() => {
   server.close();
 });
 
-test('the results of other jobs are returned while a tenth of the reads get no answer', async () => {
+async function openEnhancer(): Promise<Provider> {
   const enhancer = createMediakit({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     apiKey: 'key',
@@ -27,10 +31,15 @@ test('the results of other jobs are returned while a tenth of the reads get no a
     honoursIdempotencyKey: true,
     hasList: false,
   });
-  const ids = Array.from({ length: 60 }, (_, n) => (n % 10 === 0 ? `hangs-${n}` : `job-${n}`));
   // The first request loads modules. The time for that must not count towards the ten seconds of a
   // read.
   await enhancer.read('job');
+  return enhancer;
+}
+
+test('the results of other jobs are returned while a tenth of the reads get no answer', async () => {
+  const enhancer = await openEnhancer();
+  const ids = Array.from({ length: 60 }, (_, n) => (n % 10 === 0 ? `hangs-${n}` : `job-${n}`));
   const read: string[] = [];
   let stillHanging = 0;
   await enhancer.readMany(ids, async (readings) => {
@@ -42,4 +51,16 @@ test('the results of other jobs are returned while a tenth of the reads get no a
   });
   expect(read.sort()).toEqual(ids.filter((id) => !id.startsWith('hangs')).sort());
   expect(stillHanging).toBe(6);
+});
+
+test('the result of a read is returned even if other results were handed on while it was under way', async () => {
+  const enhancer = await openEnhancer();
+  const read: string[] = [];
+  let handedOn = 0;
+  await enhancer.readMany(['job-1', 'late-1', 'late-2', 'job-2'], async (readings) => {
+    read.push(...readings.keys());
+    handedOn += 1;
+  });
+  expect(read.sort()).toEqual(['job-1', 'job-2', 'late-1', 'late-2']);
+  expect(handedOn).toBeGreaterThan(1);
 });
