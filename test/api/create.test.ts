@@ -1,12 +1,13 @@
 // Tests of POST /v1/videos/generations: reply, refusals, idempotency, permissions, money and
 // limits. Creates whose database connection is cut are tested in create.cut.test.ts.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { createdSchema } from '../../src/contract/reply-schema';
 import { setBudget } from '../../src/db/budgets';
-import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { create, startApi, type TestApi, textBody } from '../support/api';
 import { theCatalogue } from '../support/catalogue';
 import { call } from '../support/service';
-import { until as eventually } from '../support/until';
+import { until } from '../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -65,8 +66,7 @@ describe('the reply to a create', () => {
 
   test('task ids sort by the time of their creation', async () => {
     const first = (await api.create()).json.id;
-    await until(() => Date.now() % 2 === 0);
-    await until(() => Date.now() % 2 === 1);
+    await pause(5);
     const second = (await api.create()).json.id;
     expect(first < second).toBe(true);
   });
@@ -181,7 +181,7 @@ describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': 'in-flight' };
     const before = api.temporal.submitted.length;
     const first = api.create({}, headers);
-    await until(() => api.temporal.submitted.length === before + 1);
+    await until('the task was submitted', () => api.temporal.submitted.length === before + 1);
     const equal = await Promise.all(Array.from({ length: 9 }, () => api.create({}, headers)));
     const other = await api.create({ prompt: 'another' }, headers);
     open();
@@ -204,7 +204,7 @@ describe('Idempotency-Key', () => {
     const post = () => call(api.url, apiKey, 'POST', create, body, headers);
     const before = api.temporal.submitted.length;
     const first = post();
-    await until(() => api.temporal.submitted.length === before + 1);
+    await until('the task was submitted', () => api.temporal.submitted.length === before + 1);
     expect((await post()).json.status).toBe('pending');
     await api.db('balances').where({ account_id: accountId }).update({ available: 0 });
     open();
@@ -381,7 +381,7 @@ describe('the money of a create', () => {
       api.db('balances').where({ account_id: accountId }).update({ available: micros });
     const before = api.temporal.submitted.length;
     const first = post();
-    await until(() => api.temporal.submitted.length === before + 1);
+    await until('the task was submitted', () => api.temporal.submitted.length === before + 1);
     await available(0);
     open();
     expect((await first).status).toBe(402);
@@ -556,21 +556,23 @@ describe('limits on creates', () => {
     const post = () => call(api.url, apiKey, 'POST', create, textBody);
     const before = api.temporal.submitted.length;
     const waiting = Array.from({ length: 16 }, post);
-    await until(() => api.temporal.submitted.length >= before + 16);
+    await until('16 tasks were submitted', () => api.temporal.submitted.length >= before + 16);
     const rest = await Promise.all(Array.from({ length: 30 }, post));
     expect(rest.map(({ status, json }) => `${status} ${json.status}`)).toEqual(
       rest.map(() => '200 pending'),
     );
     const other = api.create();
     const isOfOther = ({ accountId }: { accountId: string }) => accountId === api.accountId;
-    await until(() => api.temporal.submitted.slice(before).some(isOfOther));
+    await until('a task of the other account was submitted', () =>
+      api.temporal.submitted.slice(before).some(isOfOther),
+    );
     open();
     for (const { json } of await Promise.all([other, ...waiting])) {
       expect(json.status).toBe('submitted');
     }
     const statusOf = (id: string) => call(api.url, apiKey, 'GET', `${create}/${id}`);
     for (const { json } of rest) {
-      await eventually(
+      await until(
         'it is started',
         async () => (await statusOf(json.id)).json.status === 'submitted',
       );

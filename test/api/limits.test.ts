@@ -5,10 +5,11 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { makeApiKey, revokeKey } from '../../src/db/api-keys';
 import { newTaskId } from '../../src/db/ids';
-import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { create, startApi, type TestApi, textBody } from '../support/api';
 import { countStatements } from '../support/database';
 import { plantFile } from '../support/files';
 import { call } from '../support/service';
+import { until } from '../support/until';
 
 let api: TestApi;
 afterEach(async () => {
@@ -110,7 +111,7 @@ describe('the limits of a key', () => {
     const { json } = await api.create();
     const path = `${create}/${json.id}`;
     const held = api.call('GET', path, undefined, { prefer: 'wait=60' });
-    await until(() => api.requests.length >= 1);
+    await until('the request has ended', () => api.requests.length >= 1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     const second = await api.call('GET', path, undefined, { prefer: 'wait=60' });
     expect([second.status, second.headers.get('preference-applied')]).toEqual([200, null]);

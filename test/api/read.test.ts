@@ -12,11 +12,12 @@ import { takeSlot } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
 import type { TaskFacts } from '../../src/domain/task';
 import { waitingMessage } from '../../src/domain/task';
-import { create, startApi, type TestApi, textBody, until } from '../support/api';
+import { create, startApi, type TestApi, textBody } from '../support/api';
 import { aJobInput } from '../support/builders';
 import { countStatements } from '../support/database';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
+import { until } from '../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -291,7 +292,7 @@ describe('Prefer: wait', () => {
     gone.abort();
     expect(await reading).toBe('gone');
     await api.finish(id);
-    await until(() => api.requests.length === before + 2);
+    await until('both reads have ended', () => api.requests.length === before + 2);
   });
 });
 

@@ -1,9 +1,10 @@
 // Tests of an account's webhooks, and of the choice of the webhook when a task ends. The delivery is
 // tested in test/activities.
 
-import { startApi, type TestApi, until } from '../support/api';
+import { startApi, type TestApi } from '../support/api';
 import { aFinalTask } from '../support/callbacks';
 import { brokenUrls, insideHosts } from '../support/hosts';
+import { until } from '../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -177,7 +178,7 @@ test('a fourth test of an account at once is refused', async () => {
     return ended;
   };
   const three = [1, 2, 3].map(() => testOf(json.id));
-  await until(() => running === 3);
+  await until('three tests run', () => running === 3);
   const { status, json: said } = await testOf(json.id);
   expect([status, said.error.code]).toEqual([429, 'rate_limited']);
   end();

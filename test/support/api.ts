@@ -5,7 +5,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createApp } from '../../src/api/app';
 import { createStarter } from '../../src/api/create/starter';
@@ -251,13 +250,4 @@ async function accept(db: Knex, input: TaskInput): Promise<Submission> {
   if (opened.outcome === 'refused') return opened;
   const shown = await findTask(db, input.taskId);
   return { outcome: 'accepted', task: createdTask(JSON.parse(shown?.object ?? '')) };
-}
-
-/** Waits until the condition holds. */
-export async function until(holds: () => boolean, withinMs = 10_000): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error('It did not come true in time.');
-    await wait(10);
-  }
 }

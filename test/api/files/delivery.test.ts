@@ -8,9 +8,10 @@ import { Readable } from 'node:stream';
 import { setAccountDisabled } from '../../../src/db/accounts';
 import { gatheredFindFile } from '../../../src/db/files/links';
 import { StorageError } from '../../../src/storage/storage';
-import { startApi, type TestApi, until } from '../../support/api';
+import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
 import { type Planted, plantFile } from '../../support/files';
+import { until } from '../../support/until';
 
 let api: TestApi;
 let file: Planted;
@@ -209,7 +210,7 @@ test('if a client disconnects during a download, the read of the storage ends wi
   const sent = request(link(large), (reply) => reply.once('data', () => sent.destroy()));
   sent.on('error', () => undefined);
   sent.end();
-  await until(() => opened.some(({ closed }) => closed));
+  await until('a file was closed', () => opened.some(({ closed }) => closed));
   spied.mockRestore();
   expect(api.failures).toEqual([]);
 });

@@ -8,8 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { setTerms } from '../../../src/db/account-terms';
-import { startApi, type TestApi, until } from '../../support/api';
+import { startApi, type TestApi } from '../../support/api';
 import { beginnings, mp4 } from '../../support/files';
+import { until } from '../../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -273,7 +274,7 @@ describe('refused uploads leave neither a row nor bytes', () => {
       sent.on('error', () => undefined);
       sent.write(start);
       sent.write(png(200_000));
-      await untilAsync(async () => (await rows()).length === count + 1);
+      await until('the file has a row', async () => (await rows()).length === count + 1);
       sent.destroy();
     });
   });
@@ -291,7 +292,7 @@ describe('refused uploads leave neither a row nor bytes', () => {
       });
       sent.on('error', () => undefined);
       sent.write('A');
-      await untilAsync(async () => {
+      await until('the upload waits for the lock', async () => {
         const waiting = await lock.raw(
           `select 1 from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock'`,
@@ -301,7 +302,7 @@ describe('refused uploads leave neither a row nor bytes', () => {
       sent.destroy();
       await pause(200);
       await lock.rollback();
-      await until(() => api.requests.length > count);
+      await until('the request has ended', () => api.requests.length > count);
       expect(api.requests.at(-1)).toMatchObject({ status: 400, code: 'invalid_value' });
     },
   );
@@ -326,7 +327,7 @@ describe('refused uploads leave neither a row nor bytes', () => {
       sent.end(body);
       await pause(500);
       sent.destroy();
-      await until(() => api.requests.length > count);
+      await until('the request has ended', () => api.requests.length > count);
       expect(api.requests.at(-1)?.status).not.toBe(200);
     });
   });
@@ -480,12 +481,3 @@ test('a video of 49 MiB that is sent in chunks is accepted', async () => {
   const { status } = await send(Readable.from([beginnings['video/mp4'] as Buffer, ...chunks]));
   expect(status).toBe(200);
 });
-
-async function untilAsync(holds: () => Promise<boolean>): Promise<void> {
-  let held = false;
-  for (let tries = 0; tries < 500 && !held; tries += 1) {
-    held = await holds();
-    if (!held) await pause(20);
-  }
-  await until(() => held, 1);
-}
