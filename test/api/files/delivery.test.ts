@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { setAccountDisabled } from '../../../src/db/accounts';
 import { gatheredFindFile } from '../../../src/db/files/links';
 import { StorageError } from '../../../src/storage/storage';
@@ -214,6 +215,42 @@ test('if a client disconnects during a download, the read of the storage ends wi
   spied.mockRestore();
   expect(api.failures).toEqual([]);
 });
+
+test('clients that disconnect while their file is looked up leave no download in progress', async () => {
+  const requests = api.requests.length;
+  const lock = await api.db.transaction();
+  await lock.raw('lock table files in access exclusive mode');
+  const perAddressMax = 100;
+  await Promise.all(Array.from({ length: perAddressMax }, () => left(link(file))));
+  await lock.rollback();
+  await until('all calls have ended', () => api.requests.length >= requests + perAddressMax);
+  expect((await read(link(file))).reply.status).toBe(200);
+});
+
+test('a download that is left before its first byte ends', async () => {
+  const silent = new Readable({ read: () => undefined });
+  const spied = jest.spyOn(api.storage, 'read').mockResolvedValue(silent);
+  const requests = api.requests.length;
+  const sent = request(link(file));
+  sent.on('error', () => undefined);
+  sent.end();
+  await until('the storage is read', () => spied.mock.calls.length > 0);
+  sent.destroy();
+  await until('the call has ended', () => api.requests.length > requests);
+  spied.mockRestore();
+  expect(silent.destroyed).toBe(true);
+  expect(api.failures).toEqual([]);
+});
+
+/** Sends a request, and disconnects when the API has got it. */
+async function left(url: string): Promise<void> {
+  const sent = request(url, { agent: false });
+  sent.on('error', () => undefined);
+  sent.end();
+  await new Promise((resolve) => sent.once('finish', resolve));
+  await setTimeout(50);
+  sent.destroy();
+}
 
 test('if the storage fails during a download, the connection is cut', async () => {
   const spied = jest.spyOn(api.storage, 'read').mockImplementation(async () =>

@@ -73,6 +73,8 @@ async function openBytes(
     throw new Error(`The storage has no object of the file ${id}.`);
   }
   ctx.res.once('close', () => bytes.destroy());
+  // The client may have disconnected before. No later event reports that.
+  if (ctx.res.destroyed) bytes.destroy();
   await untilReadable(bytes);
   cutStalled(ctx, bytes, observer);
   return bytes;
@@ -82,6 +84,8 @@ function untilReadable(bytes: Readable): Promise<void> {
   return new Promise((resolve, reject) => {
     bytes.once('readable', resolve);
     bytes.once('end', resolve);
+    // A client that disconnects ends the stream without any other event.
+    bytes.once('close', resolve);
     bytes.once('error', reject);
   });
 }

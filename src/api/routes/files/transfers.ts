@@ -51,6 +51,8 @@ export function createTransfers(
   };
   return {
     begin(ctx, accountId) {
+      // The client may have disconnected while the file was looked up. No later event reports that.
+      if (ctx.res.destroyed) return;
       const [address, account] = [`address ${addressOf(ctx)}`, `account ${accountId}`];
       if (runs(address) >= perAddressMax) throw tooMany('This address has', perAddressMax);
       if (runs(account) >= perAccountMax) throw tooMany('This account has', perAccountMax);
