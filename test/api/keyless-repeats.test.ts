@@ -4,6 +4,7 @@
 import { request } from 'node:http';
 import { failPending } from '../../src/db/pending-tasks';
 import { create, startApi, startCutApi, type TestApi, textBody } from '../support/api';
+import { statementsWaiting } from '../support/database';
 import { call } from '../support/service';
 import { until } from '../support/until';
 
@@ -25,14 +26,6 @@ async function blockStores(): Promise<() => Promise<void>> {
   await trx.raw('select 1 from accounts where id = ? for update', [api.accountId]);
   return async () => void (await trx.commit());
 }
-
-const waitingStatements = async () => {
-  const { rows } = await api.db.raw(
-    `select count(*)::int as n from pg_stat_activity
-      where wait_event_type = 'Lock' and datname = current_database()`,
-  );
-  return rows[0].n as number;
-};
 
 describe('a create that says it is a repeat', () => {
   test('gets the task of the first attempt, and says that it was replayed', async () => {
@@ -106,9 +99,9 @@ describe('a create that says it is a repeat', () => {
       const body = { ...textBody, prompt: 'still being stored' };
       const release = await blockStores();
       const first = api.call('POST', create, body, attempt(0));
-      await until('the calls have arrived', async () => (await waitingStatements()) === 1);
+      await until('the calls have arrived', async () => (await statementsWaiting(api.db)) === 1);
       const second = call(other.url, api.apiKey, 'POST', create, body, attempt(1));
-      await until('the calls have arrived', async () => (await waitingStatements()) === 2);
+      await until('the calls have arrived', async () => (await statementsWaiting(api.db)) === 2);
       await release();
       const ids = (await Promise.all([first, second])).map(({ json }) => json.id);
       expect(ids[1]).toBe(ids[0]);
@@ -122,7 +115,7 @@ describe('a create that says it is a repeat', () => {
 test('a create without a key is not stored if its caller has gone before', async () => {
   const release = await blockStores();
   const ahead = api.create({ prompt: 'ahead in the queue' });
-  await until('the calls have arrived', async () => (await waitingStatements()) === 1);
+  await until('the calls have arrived', async () => (await statementsWaiting(api.db)) === 1);
   const seen = api.requests.length;
   const sent = request(`${api.url}${create}`, {
     method: 'POST',

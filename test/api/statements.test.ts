@@ -5,6 +5,7 @@ import type { Knex } from 'knex';
 import { setBudget } from '../../src/db/budgets';
 import { labelledQuery, listTasks, listTasksQuery } from '../../src/db/list-tasks';
 import { create, startApi, type TestApi, textBody } from '../support/api';
+import { statementsWaiting } from '../support/database';
 import { call } from '../support/service';
 import { until } from '../support/until';
 
@@ -22,9 +23,9 @@ test('the concurrent list calls of one account are limited, and a call of anothe
   const lock = await api.db.transaction();
   await lock.raw('lock table tasks in access exclusive mode');
   const lists = Array.from({ length: 6 }, () => api.call('GET', '/v1/tasks'));
-  await until('two wait', async () => (await waitingForLocks()) === 2);
+  await until('two wait', async () => (await statementsWaiting(api.db)) === 2);
   expect((await call(api.url, other.apiKey, 'GET', '/v1/account')).status).toBe(200);
-  expect(await waitingForLocks()).toBeLessThanOrEqual(2);
+  expect(await statementsWaiting(api.db)).toBeLessThanOrEqual(2);
   await lock.rollback();
   // A list that waits too long for the lock is a 503.
   for (const { status } of await Promise.all(lists)) expect([200, 503]).toContain(status);
@@ -39,12 +40,12 @@ test('the concurrent creates of one account are limited, and creates of another 
   const lock = await api.db.transaction();
   await lock.raw('select 1 from budgets for update');
   const creates = Array.from({ length: 12 }, () => api.create());
-  await until('two wait', async () => (await waitingForLocks()) === 2);
+  await until('two wait', async () => (await statementsWaiting(api.db)) === 2);
   const others = Array.from({ length: 12 }, () =>
     call(api.url, other.apiKey, 'POST', create, textBody),
   );
   for (const { status } of await Promise.all(others)) expect(status).toBe(200);
-  expect(await waitingForLocks()).toBeLessThanOrEqual(2);
+  expect(await statementsWaiting(api.db)).toBeLessThanOrEqual(2);
   await lock.rollback();
   // A create that waits too long for the lock is a 503.
   for (const { status } of await Promise.all(creates)) expect([200, 503]).toContain(status);
@@ -158,18 +159,6 @@ async function seedLabelled(taskId: string, count: number): Promise<void> {
     `insert into task_labels select id, account_id, 'team', 'a', created_at from tasks
       where id not in (select task_id from task_labels)`,
   );
-}
-
-/**
- * The number of statements that wait for a lock. The query runs outside a transaction, because
- * pg_stat_activity does not change within a transaction.
- */
-async function waitingForLocks(): Promise<number> {
-  const { rows } = await api.db.raw<{ rows: { count: number }[] }>(
-    `select count(*)::int from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.count ?? 0;
 }
 
 const page = () => ({ accountId: api.accountId, limit: 20 });

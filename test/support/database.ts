@@ -54,6 +54,18 @@ export function countStatements(db: Knex): { stop(): number } {
   };
 }
 
+/**
+ * The number of statements that wait for a lock. The query runs outside a transaction, because
+ * pg_stat_activity does not change within a transaction.
+ */
+export async function statementsWaiting(db: Knex): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    `select count(*)::int from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
 export function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: run this file with --selectProjects stack.`);

@@ -58,14 +58,18 @@ test('a finished task shows links of this service, and each link returns its fil
   expect(JSON.stringify(task)).not.toContain(new URL(service.studio.url).host);
 });
 
-test('the results of an account are kept for the number of days in its terms', async () => {
-  await setTerms(service.db, service.accountId, { filesKeptDays: 7 });
-  const { json } = await service.create(textTask());
-  await service.finished(json.id);
-  const [row] = await filesOf(service, json.id);
-  expect(Number(row.expires_at) - Number(row.created_at)).toBe(7 * 86_400_000);
-  await setTerms(service.db, service.accountId, { filesKeptDays: null });
-});
+test.each([7, 36_500])(
+  'the results of an account are kept for the %i days in its terms',
+  async (filesKeptDays) => {
+    await setTerms(service.db, service.accountId, { filesKeptDays });
+    const { json } = await service.create(textTask());
+    const { data } = await service.finished(json.id);
+    const [row] = await filesOf(service, json.id);
+    expect(Number(row.expires_at) - Number(row.created_at)).toBe(filesKeptDays * 86_400_000);
+    expect(data[0].expires_at).toBe(Math.floor(row.expires_at.getTime() / 1_000));
+    await setTerms(service.db, service.accountId, { filesKeptDays: null });
+  },
+);
 
 test.each<[string, object]>([
   ['answers three times that the video is not ready', { code: 'video_not_ready', times: 3 }],

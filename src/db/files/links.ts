@@ -41,9 +41,9 @@ export const fileColumns = `
   id, account_id as "accountId", role, state, key, link_token as "linkToken",
   name, media, content_type as "contentType", length,
   encode(sha256, 'hex') as sha256, duration_ms as "durationMs",
-  floor(extract(epoch from created_at))::int as "createdAtSeconds",
-  floor(extract(epoch from expires_at))::int as "expiresAtSeconds",
-  floor(extract(epoch from expires_at - now()))::int as "secondsLeft",
+  floor(extract(epoch from created_at))::float8 as "createdAtSeconds",
+  floor(extract(epoch from expires_at))::float8 as "expiresAtSeconds",
+  floor(extract(epoch from expires_at - now()))::float8 as "secondsLeft",
   removed_because as "removedBecause"`;
 
 /**

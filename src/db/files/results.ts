@@ -37,7 +37,7 @@ const columns = `
   id, account_id as "accountId", role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
   source_expires_at < now() as "isSourceDead",
-  floor(extract(epoch from expires_at))::int as "expiresAt",
+  floor(extract(epoch from expires_at))::float8 as "expiresAt",
   duration_ms as "durationMs",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 

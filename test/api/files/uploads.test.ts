@@ -9,6 +9,7 @@ import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { setTerms } from '../../../src/db/account-terms';
 import { startApi, type TestApi } from '../../support/api';
+import { statementsWaiting } from '../../support/database';
 import { beginnings, mp4 } from '../../support/files';
 import { until } from '../../support/until';
 
@@ -292,13 +293,10 @@ describe('refused uploads leave neither a row nor bytes', () => {
       });
       sent.on('error', () => undefined);
       sent.write('A');
-      await until('the upload waits for the lock', async () => {
-        const waiting = await lock.raw(
-          `select 1 from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return waiting.rows.length > 0;
-      });
+      await until(
+        'the upload waits for the lock',
+        async () => (await statementsWaiting(api.db)) > 0,
+      );
       sent.destroy();
       await pause(200);
       await lock.rollback();
@@ -390,8 +388,10 @@ describe('the files of an account', () => {
       // The upload may take a second or two.
       return Math.round((json.expires_at - json.created_at) / 86_400);
     };
-    await setTerms(api.db, accountId, { filesKeptDays: 7 });
-    expect(await daysOf()).toBe(7);
+    for (const days of [7, 36_500]) {
+      await setTerms(api.db, accountId, { filesKeptDays: days });
+      expect(await daysOf()).toBe(days);
+    }
     await setTerms(api.db, accountId, { filesKeptDays: null });
     expect(await daysOf()).toBe(30);
   });
