@@ -99,11 +99,13 @@ describe('a create', () => {
     expect((await api.call('GET', '/v1/files')).json.data).toHaveLength(1);
   });
 
-  test('that is refused leaves no upload', async () => {
+  test.each<[string, readonly [string, string][], string]>([
+    ['for its plan', fieldsOf({ ...video, seconds: '99' }), 'seconds'],
+    ['for its form', [...fieldsOf(video), ['prompt', 'another']], 'prompt'],
+  ])('that is refused %s leaves no upload', async (_, faulty, param) => {
     const before = (await api.call('GET', '/v1/files')).json.data.length;
-    const faulty = fieldsOf({ ...video, seconds: '99' });
     const { status, json } = await sendForm([...faulty, ['input_reference', picture()]]);
-    expect([status, json.error.param]).toEqual([400, 'seconds']);
+    expect([status, json.error.param]).toEqual([400, param]);
     expect((await api.call('GET', '/v1/files')).json.data).toHaveLength(before);
   });
 

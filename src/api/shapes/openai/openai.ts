@@ -2,14 +2,13 @@
 // /v1/videos/quotes lie between them and are left out.
 
 import type { TaskObject } from '../../../contract/task';
-import { removeUpload } from '../../../db/files/uploads';
 import { type KeyedCall, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { askedTask } from '../../routes/find-task';
 import { askerOf } from '../../routes/read';
 import { createTranslated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
-import { type OpenAiRequest, readOpenAiRequest } from './request';
+import { dropFile, readOpenAiRequest } from './request';
 import { videoOf } from './video';
 
 const base = '/v1/videos';
@@ -59,11 +58,6 @@ function createVideo(deps: ApiDeps, { create, find }: Calls): Handler {
     const found = await find(id, askerOf(ctx), true);
     if (found) ctx.body = videoOf(askedTask(found.text, found.asked));
   };
-}
-
-async function dropFile({ db, storage }: ApiDeps, ctx: KeyedCall, { file }: OpenAiRequest) {
-  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
-  if (key) await storage.remove(key);
 }
 
 function showVideo({ show }: Calls, id: string): Handler {

@@ -4,6 +4,7 @@
 import type { VideoRequest } from '../../../contract/request';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { FileRow } from '../../../db/files/links';
+import { removeUpload } from '../../../db/files/uploads';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { type KeyedCall, Refused } from '../../context';
 import type { ApiDeps } from '../../deps';
@@ -46,9 +47,25 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
     throw refused(String(sent.field).slice(0, 80), `a file is sent as ${fileField}.`);
   }
   const file = sent ? await storeUpload(deps, ctx, sent) : null;
-  if (isTooLarge) throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
-  const body = translated(objectOf(fields));
-  return file ? withFile(body, file) : { body, file };
+  try {
+    if (isTooLarge)
+      throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
+    const body = translated(objectOf(fields));
+    return file ? withFile(body, file) : { body, file };
+  } catch (error) {
+    await dropFile(deps, ctx, { file });
+    throw error;
+  }
+}
+
+/** Removes the upload of a create that made no task. */
+export async function dropFile(
+  { db, storage }: ApiDeps,
+  ctx: KeyedCall,
+  { file }: Pick<OpenAiRequest, 'file'>,
+): Promise<void> {
+  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
+  if (key) await storage.remove(key);
 }
 
 /** Two calls with the same file are equal, although each call makes its own upload. */
