@@ -8,7 +8,8 @@ import { takeOver } from '../../src/db/jobs/take-over';
 import { closeTask } from '../../src/db/ledger';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aJobInput, aTaskId } from '../support/builders';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 import { insertTaskRow, planJob } from '../support/upstream';
 
 let database: TestDatabase;
@@ -128,6 +129,19 @@ test('a job stops waiting if none of its channels is in the catalogue, and other
   expect(released).toContain(stranded.taskId);
   expect(released).not.toContain(other.taskId);
   expect((await findJob(database.db, stranded))?.state).toBe('planned');
+});
+
+test('a stranded job that is just being sent stays with its channel', async () => {
+  const channel = aChannel();
+  const job = await aWaitingJob([channel]);
+  const sending = await database.db.transaction();
+  await takeSlot(sending, job, to(channel), null, 'first');
+  const released = releaseStranded(database.db, ['another']);
+  await until('it waits for the lock', async () => (await statementsWaiting(database.db)) === 1);
+  await sending.commit();
+  expect(await released).not.toContainEqual(expect.objectContaining({ taskId: job.taskId }));
+  const opened = { channel, upstreamId: aTaskId() };
+  expect(await storeOpened(database.db, job, opened, 'activity')).toBe('open');
 });
 
 test('a turn whose notification failed is given again at once', async () => {

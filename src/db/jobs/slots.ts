@@ -194,6 +194,7 @@ export async function releaseStranded(
       where (task_id, kind) in (select task_id, kind from jobs
                                  where state = 'waiting' and not channels && cast(? as text[])
                                  limit ${turnsMax})
+        and ${isInState('waiting')}
      returning task_id as "taskId", kind`,
     [[...channels]],
   );
