@@ -21,6 +21,8 @@ export interface ApiState {
   taskId?: string;
   code?: string;
   answeredBy?: 'workflow' | 'row';
+  /** The end of a held read, on a monotonic clock. A repeated read does not begin it anew. */
+  heldUntilMs?: number;
 }
 
 /** The state after the key was checked. Handlers of the task API require it. */

@@ -1,6 +1,7 @@
 // Cuts the database connection while a call reads, and once more when the read is made again. The call
 // is answered from a third connection.
 
+import { setTimeout } from 'node:timers/promises';
 import { create, startCutApi, type TestApi } from '../support/api';
 import type { Cutter } from '../support/cutter';
 
@@ -36,3 +37,14 @@ describe.each(['before', 'after'] as const)('a connection that is cut %s a state
     expect(api.temporal.cancelled).toEqual([]);
   });
 });
+
+test('a cut connection makes no held read longer', async () => {
+  const began = performance.now();
+  const reading = api.call('GET', taskPath, undefined, { prefer: 'wait=8' });
+  await setTimeout(6_500);
+  cutter.cutAt('find_tasks', 'before');
+  expect((await reading).status).toBe(200);
+  expect(cutter.hasCut()).toBe(true);
+  // A wait that began again would end after 14.5 seconds.
+  expect(performance.now() - began).toBeLessThan(14_000);
+}, 60_000);

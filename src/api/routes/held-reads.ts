@@ -20,7 +20,8 @@ export function holdReads({ rates, isServing }: ApiDeps) {
   const held = countHeld(rates.heldReadsMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
-    const until = performance.now() + waitMs;
+    ctx.state.heldUntilMs ??= performance.now() + waitMs;
+    const until = ctx.state.heldUntilMs;
     for (;;) {
       const found = await read();
       if (!found || isFinal(found.status) || !isServing() || ctx.res.destroyed) return found;
