@@ -74,7 +74,8 @@ async function downloadOnce(
   let received = -1;
   const idle = setInterval(() => {
     // Unread bytes mean that the reader is slow, not that the server is silent.
-    const silent = response.socket.bytesRead === received && response.readableLength === 0;
+    const isWaiting = response.readableLength === 0 && !response.complete;
+    const silent = isWaiting && response.socket.bytesRead === received;
     received = response.socket.bytesRead;
     const sentence = `The transfer brought no byte for ${times.idleMs / 1000} s.`;
     if (silent) response.destroy(new GuardedFailure('timeout', sentence));

@@ -206,7 +206,8 @@ const noSuchName = () => new GuardedFailure('connection_failed', 'The host name 
 
 export function failureOf(error: NodeJS.ErrnoException): GuardedFailure {
   if (error instanceof GuardedFailure) return error;
-  const code = error.code ?? 'unknown';
+  // The error of an aborted signal has a number as its code.
+  const code = typeof error.code === 'string' ? error.code : 'unknown';
   if (/CERT|TLS|SSL|SIGNATURE|EPROTO|ALTNAME/.test(code)) {
     return new GuardedFailure('tls_failed', `The certificate or TLS handshake failed (${code}).`);
   }

@@ -90,6 +90,12 @@ test('an abort ends a download with the reason of the abort, before and after th
   await expect(read).rejects.toThrow('stopping');
 });
 
+test('a time limit that ends during a download ends it with an error', async () => {
+  const host = await serve((_, response) => response.write('half'));
+  const { body } = await download(host, { signal: AbortSignal.timeout(300) });
+  await expect(text(body)).rejects.toThrow(/timeout/);
+});
+
 test('a download fails with a timeout if the server does not answer', async () => {
   const host = await serve(() => undefined);
   const late = download(host, { limits: { timeoutMs: 50 } });
