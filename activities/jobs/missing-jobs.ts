@@ -1,4 +1,4 @@
-// Handles jobs that a provider no longer lists. A job that is absent for three rounds is read
+// Handles jobs that a provider no longer lists. A job that is absent in three polls is read
 // individually. A job that is unknown then too is missing: it is logged and loses its slot; later its task ends. But if
 // a provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md,
 // 36).
@@ -29,29 +29,25 @@ const reportAgainMs = 30_000;
 /** The absences that one watcher loop has seen. */
 export class Absences {
   /**
-   * The number of consecutive rounds in which a job was absent, by task and kind. If
-   * the job is then read individually, the number is set to 0.
+   * The number of consecutive polls in which a job was absent, by task and kind. If the job is then
+   * read individually, the count begins again. Old jobs are not polled in every round.
    */
-  private readonly rounds = new Map<string, number>();
+  private readonly absent = new Map<string, number>();
   private unlistedRounds = 0;
   private unlistedSince = performance.now();
   private knownAt = Number.NEGATIVE_INFINITY;
   private reportedAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * Adds a round to the counts of these absent jobs. Returns the jobs that must be read
-   * individually now.
-   */
-  count(absent: readonly OpenJob[]): OpenJob[] {
-    const before = new Map(this.rounds);
-    this.rounds.clear();
+  /** Counts the absences in a round. Returns the jobs that must be read individually now. */
+  count(asked: readonly OpenJob[], listed: ReadonlySet<string>): OpenJob[] {
     const due: OpenJob[] = [];
-    for (const job of absent) {
+    for (const job of asked) {
       const key = `${job.taskId}:${job.kind}`;
-      const rounds = (before.get(key) ?? 0) + 1;
-      const isDue = rounds >= absencesMax && due.length < readsMax;
+      const absences = listed.has(job.upstreamId) ? 0 : (this.absent.get(key) ?? 0) + 1;
+      const isDue = absences >= absencesMax && due.length < readsMax;
       if (isDue) due.push(job);
-      this.rounds.set(key, isDue ? 0 : rounds);
+      if (absences === 0 || isDue) this.absent.delete(key);
+      else this.absent.set(key, absences);
     }
     return due;
   }
@@ -113,7 +109,7 @@ export async function checkMissing(
   const readings = new Map<string, JobReading>();
   const unknown: OpenJob[] = [];
   await Promise.all(
-    absences.count(absent).map(async (job) => {
+    absences.count(asked, listed).map(async (job) => {
       try {
         readings.set(job.upstreamId, await provider.read(job.upstreamId, job.taskId));
       } catch (error) {

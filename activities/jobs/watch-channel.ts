@@ -70,9 +70,9 @@ export function createWatchActivities(deps: WorkerDeps) {
 }
 
 function longestStepMs({ channel, provider }: KnownChannel): number {
-  return (
-    Math.max(provider.readManyMaxMs(provider.idsPerRead), channel.pollIntervalMs) + stepMarginMs
-  );
+  const readMaxMs = provider.readManyMaxMs(provider.idsPerRead);
+  // A missing job is read by a request of its own.
+  return Math.max(readMaxMs, channel.requestTimeoutMs, channel.pollIntervalMs) + stepMarginMs;
 }
 
 /**

@@ -118,6 +118,20 @@ test.concurrent(
 );
 
 test.concurrent(
+  'a job that is not polled in every round because of its age is noticed too',
+  withParts(async ({ database, lose, noticed, openJob, watchDuring }) => {
+    const gone = await openJob();
+    await openJob();
+    await database.db('jobs').update({ opened_at: database.db.raw(`now() - interval '1 hour'`) });
+    await watchDuring(async () => {
+      lose(gone);
+      await noticed(gone);
+    });
+    expect((await findJob(database.db, gone.input))?.missingSince).not.toBeNull();
+  }),
+);
+
+test.concurrent(
   'the task of a job that stays missing fails, and the failure is recorded as a fault of the provider',
   withParts(async ({ database, lose, noticed, notified, openJob, watchDuring }) => {
     const gone = await openJob();
