@@ -63,12 +63,6 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
       reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
       outgoing.destroy();
     };
-    const timer = setTimeout(() => fail('TIMEOUT'), request.timeoutMs);
-    const hurry = () => fail('STOPPING');
-    const settled = () => {
-      clearTimeout(timer);
-      request.hurry?.removeEventListener('abort', hurry);
-    };
     const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
       method: request.method,
       agent: agents[isRead(request) ? 'reads' : 'writes'][url.protocol as 'http:' | 'https:'],
@@ -80,6 +74,12 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
         ...request.headers,
       },
     });
+    const timer = setTimeout(() => fail('TIMEOUT'), request.timeoutMs);
+    const hurry = () => fail('STOPPING');
+    const settled = () => {
+      clearTimeout(timer);
+      request.hurry?.removeEventListener('abort', hurry);
+    };
     // The time is checked here, because the process may be paused while it waits for a connection.
     const send = () => {
       if (performance.now() > (request.sendBy ?? Number.POSITIVE_INFINITY)) {

@@ -25,19 +25,28 @@ export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   );
 }
 
-/** Throws if the key of a channel is not set. Every task of such a channel would fail. */
+/** Throws if the key of a channel is not set or cannot be sent. Every task of such a channel would fail. */
 export function checkChannelKeys(
   { environment, catalogueFile }: Config,
   catalogue: Catalogue,
 ): void {
-  const missing = new Map<string, string[]>();
+  const wrong = new Map<string, string[]>();
   for (const { id, apiKeyEnv } of Object.values(catalogue.channels)) {
-    if (!environment[apiKeyEnv]) missing.set(apiKeyEnv, [...(missing.get(apiKeyEnv) ?? []), id]);
+    if (canBeSent(environment[apiKeyEnv])) continue;
+    wrong.set(apiKeyEnv, [...(wrong.get(apiKeyEnv) ?? []), id]);
   }
-  if (missing.size === 0) return;
-  const sentences = [...missing].map(([name, ids]) => {
+  if (wrong.size === 0) return;
+  const sentences = [...wrong].map(([name, ids]) => {
     const channels = `channel${ids.length > 1 ? 's' : ''} ${ids.join(', ')}`;
-    return `${name} is not set. ${catalogueFile} names it as the key of the ${channels}.`;
+    const fault = environment[name]
+      ? 'contains a line break or another character that no HTTP header can have'
+      : 'is not set';
+    return `${name} ${fault}. ${catalogueFile} names it as the key of the ${channels}.`;
   });
   throw new CommandError(sentences.join('\n'), 2);
+}
+
+/** A key is sent in a header, so it consists of printable ASCII. */
+function canBeSent(key: string | undefined): boolean {
+  return /^[ -~]+$/.test(key ?? '');
 }

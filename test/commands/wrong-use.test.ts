@@ -42,6 +42,15 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     /^STUDIO_API_KEY is not set\. catalogue\.yaml names it as the key of the channels studio, .+\.\n$/,
   ],
   [
+    'a worker with a line break in the key of a channel',
+    ['worker'],
+    {
+      ...{ DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', STUDIO_URL: 'http://a' },
+      STUDIO_API_KEY: 'a-key-with-a-line-break\n',
+    },
+    /^STUDIO_API_KEY contains a line break or another character .*\. catalogue\.yaml names it/,
+  ],
+  [
     'a stack without the key of a channel',
     ['dev'],
     { CATALOGUE_FILE: 'catalogue.ark.yaml' },

@@ -77,3 +77,9 @@ test('a process that is about to stop fails every request to a provider with the
 function ask(hurry?: AbortSignal, method: 'GET' | 'POST' = 'GET') {
   return exchange({ method, url: service.url, apiKey: 'key', timeoutMs: 5_000, hurry });
 }
+
+test('a key that no header can have is an error, and nothing happens after the time limit', async () => {
+  const asked = { method: 'GET', url: service.url, apiKey: 'sk-abc\n', timeoutMs: 100 } as const;
+  await expect(exchange(asked)).rejects.toThrow(/Invalid character/);
+  await setTimeout(300);
+});
