@@ -51,7 +51,7 @@ export async function readEach(
       count += 1;
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-      if (error.kind !== 'not_found') trouble = error;
+      if (error.kind !== 'not_found' && !isAboutAll()) trouble = error;
     }
   };
   let isDone = false;

@@ -119,6 +119,7 @@ function listedJobOf(path: Path, taskId: string, task: unknown): ListedJob {
     seed: null,
     createdAtMs: numberOf(field(task, 'created_at')),
     differs: false,
-    isOurs: name === taskId,
+    // Without a name in the answer, it is not certain whose job it is.
+    ...(name === undefined ? {} : { isOurs: name === taskId }),
   };
 }

@@ -158,6 +158,12 @@ describe('the search for a lost create', () => {
     expect(await generator.list(input, recent)).toMatchObject({ jobs: [{ isOurs: false }] });
   });
 
+  test('does not know whose a job without a name is', async () => {
+    service.say = () => task({ task_id: '81', created_at: nowMs });
+    const { jobs } = (await generator.list(input, recent)) ?? { jobs: [] };
+    expect([jobs.length, jobs[0]?.isOurs]).toEqual([1, undefined]);
+  });
+
   test('looks at each path at which references can have been sent', async () => {
     const reference = aJobInput({ plan: aPlan({ inputType: 'reference' }) });
     service.say = ({ path }) =>

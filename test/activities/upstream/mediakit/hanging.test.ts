@@ -10,6 +10,8 @@ let server: Server;
 beforeAll(async () => {
   server = createServer((request, response) => {
     if (request.url?.includes('hangs')) return void hanging.add(response);
+    if (request.url?.includes('cut')) return void setTimeout(() => request.destroy(), 300);
+    if (request.url?.includes('busy')) return void response.writeHead(429).end('{}');
     const answer = () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ success: true, status: 'processing' }));
@@ -63,4 +65,10 @@ test('the result of a read is returned even if other results were handed on whil
   });
   expect(read.sort()).toEqual(['job-1', 'job-2', 'late-1', 'late-2']);
   expect(handedOn).toBeGreaterThan(1);
+});
+
+test('a provider that is busy is left alone, even if another read fails after that', async () => {
+  const enhancer = await openEnhancer();
+  const reading = enhancer.readMany(['job', 'busy', 'cut'], async () => undefined);
+  await expect(reading).rejects.toMatchObject({ kind: 'busy' });
 });
