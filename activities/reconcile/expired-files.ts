@@ -4,7 +4,6 @@
 
 import { endLink, listExpired, markDeleted, postpone } from '../../src/db/files/retention';
 import { forgetRemovedUploads } from '../../src/db/files/uploads';
-import { StorageError } from '../../src/storage/storage';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
 
@@ -30,8 +29,7 @@ export async function removeExpired({
     await endLink(db, file);
     try {
       await storage.remove(file.key);
-    } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+    } catch {
       await postpone(db, file.id);
       return;
     }

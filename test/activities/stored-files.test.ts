@@ -134,7 +134,10 @@ test('the bytes of a removed file are deleted, even if the process that removed 
   expect(await removeExpired({ db, storage })).toBe(0);
 });
 
-test('files that cannot be deleted do not block the expiry of others', async () => {
+test.each([
+  ['are denied', new StorageError('denied', 'It is denied.')],
+  ['are broken', Object.assign(new Error('EIO'), { code: 'EIO' })],
+])('files whose deletions %s do not block the expiry of others', async (_, failure) => {
   const past = (hours: number) => db.raw(`now() - make_interval(hours => ?)`, [hours]);
   const of = { db, storage, accountId: 'acct_test' };
   const stuck = new Set<string>();
@@ -144,10 +147,7 @@ test('files that cannot be deleted do not block the expiry of others', async () 
   const later = await plantFile(of, Buffer.from('x'), { expires_at: past(1) });
   const refusing: Storage = {
     ...storage,
-    remove: (key) =>
-      stuck.has(key)
-        ? Promise.reject(new StorageError('denied', 'It is denied.'))
-        : storage.remove(key),
+    remove: (key) => (stuck.has(key) ? Promise.reject(failure) : storage.remove(key)),
   };
   expect(await removeExpired({ db, storage: refusing })).toBe(0);
   expect(await removeExpired({ db, storage: refusing })).toBe(1);
