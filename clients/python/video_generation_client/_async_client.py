@@ -136,6 +136,8 @@ class AsyncVideoClient:
                         fresh = state.take(chunk)
                         if fresh:
                             yield fresh
+                            # The time that the caller took for the chunk does not count.
+                            state.patience.progressed()
                 return
             except httpx.TransportError as error:
                 await asyncio.sleep(state.patience.pause_after(_flows.no_answer(repr(error))))

@@ -27,7 +27,7 @@ def verify_callback(
     given = {name.lower(): value for name, value in headers.items()}
     message_id = given.get("webhook-id", "")
     timestamp = given.get("webhook-timestamp", "")
-    if not message_id or not (timestamp.isascii() and timestamp.isdigit()):
+    if not message_id or not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 20):
         raise _invalid("The callback has no id or no timestamp.")
     if abs(time.time() - int(timestamp)) > tolerance:
         raise _invalid("The timestamp of the callback is too far from this clock.")

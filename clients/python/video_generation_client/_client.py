@@ -139,6 +139,8 @@ class VideoClient:
                         fresh = state.take(chunk)
                         if fresh:
                             yield fresh
+                            # The time that the caller took for the chunk does not count.
+                            state.patience.progressed()
                 return
             except httpx.TransportError as error:
                 time.sleep(state.patience.pause_after(_flows.no_answer(repr(error))))

@@ -154,7 +154,10 @@ export class VideoClient {
     const path = name ? `/v1/files?name=${encodeURIComponent(name)}` : '/v1/files';
     const body = data as Blob;
     const headers = { 'content-type': 'application/octet-stream' };
-    return (await this.#call<File>('POST', path, { body, headers, signal })).value;
+    // The sending takes a part of the time limit. The service waits for ten minutes.
+    const bytes = data instanceof Blob ? data.size : data.byteLength;
+    const heldMs = Math.min(570_000, Math.ceil(bytes / 32));
+    return (await this.#call<File>('POST', path, { body, headers, signal, heldMs })).value;
   }
 
   async #uploadOf(data: Blob | ArrayBuffer | Uint8Array, signal: AbortSignal | undefined) {

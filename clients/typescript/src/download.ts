@@ -19,8 +19,9 @@ export async function* download(
   for (;;) {
     try {
       for await (const chunk of restOf(transport, url, place, signal)) {
-        patience.progressed();
         yield chunk;
+        // The time that the caller took for the chunk does not count.
+        patience.progressed();
       }
       return;
     } catch (error) {
@@ -42,11 +43,13 @@ async function* restOf(transport: Transport, url: string, place: Place, signal?:
     let skipped = response.status === 206 ? 0 : place.received;
     checkTag(response, place);
     for await (const bytes of chunksOf(response)) {
-      silence.renew();
+      // The caller may take its time for a chunk.
+      silence.end();
       const chunk = skipped > 0 ? bytes.subarray(skipped) : bytes;
       skipped = Math.max(0, skipped - bytes.length);
       place.received += chunk.length;
       if (chunk.length > 0) yield chunk;
+      silence.renew();
     }
   } finally {
     silence.end();

@@ -30,7 +30,7 @@ const say = (text: string) => void process.stderr.write(`${text}\n`);
 export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> = {
   async create(run) {
     const { client, operand, values, signal } = run;
-    const request = await requestOf(client, operand, values);
+    const request = await requestOf(client, operand, values, signal);
     const idempotencyKey = values.key ?? randomBytes(16).toString('hex');
     run.resume = `To resume, repeat the command with --key ${idempotencyKey}; it gives the same task.`;
     const created = await client.create(request, { idempotencyKey, signal });
@@ -76,7 +76,7 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
   },
 
   async quote({ client, operand, values, signal }) {
-    print(await client.quote(await requestOf(client, operand, values), { signal }));
+    print(await client.quote(await requestOf(client, operand, values, signal), { signal }));
     return true;
   },
 };

@@ -10,6 +10,7 @@ export async function requestOf(
   client: VideoClient,
   prompt: string,
   values: Values,
+  signal: AbortSignal,
 ): Promise<VideoRequest> {
   const { model = 'studio-2.0', resolution, ratio, duration, seed, image, video, audio } = values;
   const labels = labelsOf(values);
@@ -17,7 +18,9 @@ export async function requestOf(
     ...(seed === undefined ? {} : { seed: Number(seed) }),
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
   };
-  const inputs = await Promise.all([image, video, audio].map((some) => uploaded(client, some)));
+  const inputs = await Promise.all(
+    [image, video, audio].map((some) => uploaded(client, some, signal)),
+  );
   // The service checks every value, and its refusal names all faults.
   const request = {
     resolution,
@@ -33,13 +36,17 @@ export async function requestOf(
 }
 
 /** Addresses and ids of files are sent as they are. */
-async function uploaded(client: VideoClient, inputs: readonly string[] | undefined) {
+async function uploaded(
+  client: VideoClient,
+  inputs: readonly string[] | undefined,
+  signal: AbortSignal,
+) {
   if (!inputs) return undefined;
   return Promise.all(
     inputs.map(async (input) => {
       if (/^https?:\/\/|^file_[0-9a-z]{26}$/.test(input)) return input;
       // With --key the create may be a repeat, which must send the same body.
-      const options = { name: basename(input), reuse: true };
+      const options = { name: basename(input), reuse: true, signal };
       const { id } = await client.upload(await readFile(input), options);
       return id;
     }),

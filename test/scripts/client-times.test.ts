@@ -1,0 +1,37 @@
+// The time limits of the TypeScript client, against servers that take or give bytes slowly.
+
+import { VideoClient } from '../../clients/typescript/src/index';
+import { webServers } from '../support/web-servers';
+
+const startServer = webServers();
+
+test('an upload may take longer than the time limit, because its bytes take time', async () => {
+  let attempts = 0;
+  const host = await startServer((request, response) => {
+    attempts += 1;
+    request.resume();
+    setTimeout(() => response.end(JSON.stringify({ id: 'file_1' })), 1_000);
+  });
+  const client = new VideoClient({ baseUrl: `http://${host}`, apiKey: 'key', timeoutMs: 500 });
+  const { id } = await client.upload(new Uint8Array(500_000));
+  expect([id, attempts]).toEqual(['file_1', 1]);
+});
+
+test('a download continues after a caller that took its time for a chunk', async () => {
+  const bytes = Buffer.alloc(20_000_000, 1);
+  let reads = 0;
+  const host = await startServer((request, response) => {
+    reads += 1;
+    const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    response.writeHead(from > 0 ? 206 : 200, { 'content-length': bytes.length - from });
+    response.end(bytes.subarray(from));
+  });
+  const times = { timeoutMs: 5_000, repeatForMs: 1_000 };
+  const client = new VideoClient({ baseUrl: `http://${host}`, apiKey: 'key', ...times });
+  let received = 0;
+  for await (const chunk of client.download(`http://${host}/files/a.mp4`)) {
+    if (received === 0) await new Promise((resolve) => setTimeout(resolve, 6_000));
+    received += chunk.length;
+  }
+  expect([received, reads]).toEqual([bytes.length, 1]);
+}, 30_000);
