@@ -24,10 +24,16 @@ export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () 
   let bytesFreshUntil = Number.NEGATIVE_INFINITY;
   const refreshBytes = async () => {
     if (performance.now() < bytesFreshUntil) return;
-    for (const { role, bytes } of await readStoredBytes(db)) {
-      meters.set('video_stored_bytes', { role }, bytes);
-    }
+    // Also after a failure: a query that reads too many rows must not run at each scrape.
     bytesFreshUntil = performance.now() + bytesFreshForMs;
+    try {
+      for (const { role, bytes } of await readStoredBytes(db)) {
+        meters.set('video_stored_bytes', { role }, bytes);
+      }
+    } catch (error) {
+      meters.clear('video_stored_bytes');
+      log.warn({ event: 'stored_bytes_missing', err: error }, 'the stored bytes cannot be counted');
+    }
   };
   const refresh = async () => {
     try {

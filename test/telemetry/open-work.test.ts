@@ -89,6 +89,22 @@ test('stored bytes are counted by role and by account', async () => {
   ]);
 });
 
+test('if the stored bytes cannot be counted, all other figures are shown', async () => {
+  const meters = createMeters('api');
+  const slow = await createTestDatabase(1);
+  try {
+    await fill(slow);
+    await slow.db.raw('alter table files rename column length to bytes');
+    await createDatabaseGauges(slow.db, meters, quiet)();
+    const text = await meters.registry.metrics();
+    expect(text).toMatch(/^video_tasks_open\{.*model="m"/m);
+    expect(text).toMatch(/^video_database_gauges_up\{[^}]*\} 1$/m);
+    expect(text).not.toMatch(/^video_stored_bytes\{/m);
+  } finally {
+    await slow.drop();
+  }
+});
+
 test('if the database does not answer, the metrics report no old value', async () => {
   const meters = createMeters('api');
   let now = performance.now();
