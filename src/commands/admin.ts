@@ -98,7 +98,7 @@ export async function runAdmin(
 }
 
 async function answerTo(config: Config, words: readonly string[], help: boolean): Promise<Answer> {
-  const asked = words.filter((word) => word !== 'help');
+  const asked = help ? words.filter((word) => word !== 'help') : words;
   if (help) return helpOn(adminCommands, asked);
   const { command, length } = commandOf(asked);
   const input = readInput(command, asked.slice(length));

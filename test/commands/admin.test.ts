@@ -162,6 +162,7 @@ describe('accounts', () => {
     ['', 'is not an amount'],
     ['100 USD', 'in another currency; the books are in CNY'],
     ['EUR 100', 'in another currency'],
+    ['CNY 100 USD', 'in another currency'],
   ])('an amount of "%s" is refused: %s', async (amount, reason) => {
     const id = await anAccount();
     const credit = await admin(['accounts', 'credit', id, amount, '--reference', 'r']);
@@ -793,6 +794,11 @@ describe('help', () => {
       expect((await admin(`help ${name}`)).out).toBe(own.out);
       expect((await admin(`${name} --help --json`)).json.command).toBe(name);
     }
+  });
+
+  test('is not asked for by the word behind a command', async () => {
+    const { exitCode, err } = await admin('reconcile lost help');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('"help"')]);
   });
 
   test('is printed to stderr with exit code 2, if no command is given', async () => {

@@ -15,8 +15,8 @@ import type { Input } from './command-line';
 export function amountOf(text: string, currency: string): number {
   const [, before, number = text, after] =
     /^(?:([A-Za-z]{3}) ?)?(-?[\d.]+)(?: ?([A-Za-z]{3}))?$/.exec(text.trim()) ?? [];
-  const named = before ?? after;
-  if (named !== undefined && named.toUpperCase() !== currency) {
+  const named = [before, after].filter((name) => name !== undefined);
+  if (named.some((name) => name.toUpperCase() !== currency)) {
     throw new CommandError(`"${text}" is in another currency; the books are in ${currency}.`, 2);
   }
   const { micros, fault } = parseAmount(number);
