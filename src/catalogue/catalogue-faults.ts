@@ -24,11 +24,10 @@ export function crossFaults(file: CheckedFile): string[] {
     modelFaults(entry, file, sayOf);
   }
   enhancerFaults(file, say);
-  if (dearestMinuteMicros(file) > minuteMicrosMax) {
-    say(
-      ['superResolution', 'perMinute'],
-      'with coefficients and factors a minute is above 1000000',
-    );
+  for (const [path, perMinute] of minutePrices(file)) {
+    if (perMinute * largestFactor(file) > minuteMicrosMax) {
+      say(path, 'with coefficients and factors a minute is above 1000000');
+    }
   }
   return faults;
 }
@@ -36,10 +35,19 @@ export function crossFaults(file: CheckedFile): string[] {
 // This limit is far above any real price, and far below the largest safe integer.
 const minuteMicrosMax = 1e12;
 
-function dearestMinuteMicros({ superResolution: offer }: CatalogueFile): number {
+/** The price of a minute of super-resolution, and what each channel costs for a minute. */
+function minutePrices({ superResolution: offer }: CatalogueFile): [string[], number][] {
+  if (!offer) return [];
+  const costs = Object.entries(offer.costs).flatMap(([id, cost]): [string[], number][] =>
+    'perMinute' in cost ? [[['superResolution', 'costs', id, 'perMinute'], cost.perMinute]] : [],
+  );
+  return [[['superResolution', 'perMinute'], offer.perMinute], ...costs];
+}
+
+function largestFactor({ superResolution: offer }: CatalogueFile): number {
   if (!offer) return 0;
   const coefficient = Math.max(...Object.values(offer.coefficients).flat());
-  return offer.perMinute * coefficient * Math.max(...Object.values(offer.factors));
+  return coefficient * Math.max(...Object.values(offer.factors));
 }
 
 function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {

@@ -38,9 +38,10 @@ const some = <T extends z.ZodType>(item: T) => z.array(item).min(1, 'must name a
 const amount = z
   .union([z.string(), z.number()], { error: 'must be an amount such as "46" or "0.75"' })
   .transform(String)
-  .refine((text) => /^\d{1,9}(\.\d{1,6})?$/.test(text), {
+  // The limit is far above any real price, and the price of the longest video stays a safe integer.
+  .refine((text) => /^\d{1,6}(\.\d{1,6})?$/.test(text), {
     error: ({ input }) =>
-      `must be an amount with at most six decimals; got ${JSON.stringify(input)}`,
+      `must be an amount below 1000000 with at most six decimals; got ${JSON.stringify(input)}`,
   })
   .transform((text) => {
     const [units = '0', fraction = ''] = text.split('.');
@@ -77,7 +78,8 @@ const channel = z.strictObject({
     .array(z.strictObject({ apiKeyEnv: keyName, jobsInFlightMax: jobsMax.optional() }))
     .default([]),
   requestTimeoutMs: whole(100, 600_000).default(30_000),
-  pollIntervalMs: whole(100, 600_000).default(3_000),
+  // The alerts about watchers expect a round within a minute.
+  pollIntervalMs: whole(100, 30_000).default(3_000),
   jobsInFlightMax: jobsMax.default(null),
   honoursIdempotencyKey: flag.default(false),
   hasList: flag.default(true),

@@ -18,7 +18,9 @@ export interface EnhancementLoss {
 
 /** The first loss that is found for each channel. The keys of a channel count as one. */
 export function enhancementLossesOf(offer: SuperResolutionOffer): readonly EnhancementLoss[] {
-  const channels = Object.keys(offer.costs).filter((id) => id === channelName(id));
+  const ids = Object.keys(offer.costs);
+  const names = ids.map(channelName);
+  const channels = ids.filter((_, at) => names.indexOf(names[at]!) === at);
   return channels.flatMap((channel) => losses(offer, channel).slice(0, 1));
 }
 

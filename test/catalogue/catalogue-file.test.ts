@@ -259,7 +259,7 @@ describe('an invalid catalogue', () => {
     [
       'a price without an amount',
       { 'models/studio-1.0/prices': [{ perMillionTokens: 'x' }] },
-      'models."studio-1.0".prices[0].perMillionTokens: must be an amount with at most six decimals',
+      'models."studio-1.0".prices[0].perMillionTokens: must be an amount below 1000000 with at most six decimals',
     ],
     [
       'no price at all',
@@ -329,8 +329,23 @@ describe('an invalid catalogue', () => {
     ],
     [
       'an enhancement price that is too high',
-      { 'superResolution/perMinute': '999999999' },
+      { 'superResolution/perMinute': '999999' },
       'superResolution.perMinute: with coefficients and factors a minute is above 1000000',
+    ],
+    [
+      'an enhancement cost that is too high',
+      { 'superResolution/costs': { studio_sr: { perMinute: '999999' } } },
+      'superResolution.costs.studio_sr.perMinute: with coefficients and factors a minute is above 1000000',
+    ],
+    [
+      'an amount that makes the price of a long video no safe integer',
+      { 'models/studio-1.0/prices': [{ perMillionTokens: '1000000' }] },
+      'models."studio-1.0".prices[0].perMillionTokens: must be an amount below 1000000',
+    ],
+    [
+      'rounds of a watcher that are too rare for the alerts',
+      { 'channels/studio/pollIntervalMs': 30_001 },
+      'channels.studio.pollIntervalMs: must be at most 30000',
     ],
     [
       'two coefficients instead of three',
