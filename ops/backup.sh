@@ -28,6 +28,8 @@ record() {
 # A dump has its name only once it is complete.
 dump() {
   file=$folder/$PGDATABASE-$(date -u +%Y-%m-%dT%H%M%SZ).dump
+  # Parts of dumps that were killed: after a day no dump writes them any more.
+  find "$folder" -name "$PGDATABASE-*.dump.part" -mmin +1440 -exec rm {} +
   if pg_dump -Fc --file "$file.part" && pg_restore --list "$file.part" > /dev/null; then
     mv "$file.part" "$file"
     find "$folder" -name "$PGDATABASE-*.dump" -mtime "+${BACKUP_KEEP_DAYS:-14}" -exec rm {} +

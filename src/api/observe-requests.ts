@@ -95,7 +95,7 @@ function allowOrigin(
     'Access-Control-Allow-Headers':
       'authorization, content-type, idempotency-key, prefer, traceparent',
     'Access-Control-Expose-Headers':
-      'location, retry-after, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
+      'location, retry-after, preference-applied, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
       'x-answered-by, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     'Access-Control-Max-Age': '600',
   });

@@ -88,7 +88,8 @@ export function hostPort() {
   return read('host:port', (given) => {
     const found = /^(\[[\da-fA-F:.]+\]|[^\s:/@]+):(\d{1,5})$/.exec(given);
     const number = Number(found?.[2]);
-    return number >= 1 && number <= 65_535 ? given : undefined;
+    // Addresses are compared with the host of a parsed URL, which is in lower case.
+    return number >= 1 && number <= 65_535 ? given.toLowerCase() : undefined;
   });
 }
 

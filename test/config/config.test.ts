@@ -223,7 +223,8 @@ describe('DANGEROUSLY_ALLOW_HOSTS', () => {
   });
 
   test('takes exact pairs of host and port', () => {
-    const given = 'studio:8090, 127.0.0.1:9000,[::1]:9000';
+    // The host of a URL is in lower case too.
+    const given = 'Studio:8090, 127.0.0.1:9000,[::1]:9000';
     expect(readConfig('dev', { DANGEROUSLY_ALLOW_HOSTS: given }).dangerouslyAllowHosts).toEqual([
       'studio:8090',
       '127.0.0.1:9000',

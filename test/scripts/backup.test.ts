@@ -51,8 +51,9 @@ test.each([
   expect(() => metric()).toThrow('ENOENT');
 });
 
-test('the backup script deletes only the old dumps of its own database', () => {
-  for (const name of ['video-old.dump', 'video-recent.dump', 'other-old.dump']) {
+test('the backup script deletes only the old dumps of its own database, and what killed dumps left', () => {
+  const parts = ['video-old.dump.part', 'other-old.dump.part'];
+  for (const name of ['video-old.dump', 'video-recent.dump', 'other-old.dump', ...parts]) {
     writeFileSync(join(folder, 'dumps', name), '');
     const days = name.includes('old') ? 20 : 3;
     const then = new Date(Date.now() - days * 86_400_000);
@@ -61,6 +62,7 @@ test('the backup script deletes only the old dumps of its own database', () => {
   expect(backup().status).toBe(0);
   expect(dumps()).toEqual([
     'other-old.dump',
+    'other-old.dump.part',
     expect.stringContaining('video-2'),
     'video-recent.dump',
   ]);
