@@ -87,6 +87,9 @@ export async function listen(
   const replies = { ...usualReplies, ...replyLimits };
   const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
+    // A request that comes before the reply to an earlier one of its connection waits for that reply.
+    // Node would not tell its own reply, which has no socket yet, that the connection has closed.
+    if (!response.socket) return void response.once('socket', () => serve(request, response));
     if (!isUpload(request)) limitBodyTime(request, response);
     // `unreadMs` applies when the reply is complete but the system has not accepted all of its
     // bytes. After all bytes are written, Node replaces this timeout with the keep-alive timeout.

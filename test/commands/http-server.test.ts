@@ -2,6 +2,7 @@
 // too many connections.
 
 import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { listen } from '../../src/commands/http-server';
 import { until } from '../support/until';
 
@@ -86,6 +87,31 @@ test('requests that arrive together on one connection are answered in their orde
   await until('both are answered', () => state.closed);
   expect(bytes).toBeGreaterThan(large.length);
   expect(state.text.endsWith('ok')).toBe(true);
+});
+
+test('requests that wait for an earlier reply of their connection never begin if it closes', async () => {
+  let running = 0;
+  const begun: string[] = [];
+  server = await listen(
+    (request, response) => {
+      running += 1;
+      begun.push(request.url ?? '');
+      response.once('close', () => {
+        running -= 1;
+      });
+      if (request.url !== '/hangs') response.end('ok');
+    },
+    '127.0.0.1',
+    0,
+    { host: 'HOST', port: 'PORT' },
+  );
+  const { socket } = ask('/hangs');
+  for (const path of ['/a', '/b']) socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await until('the first is handled', () => begun.length > 0);
+  await setTimeout(300);
+  socket.destroy();
+  await until('none is left', () => running === 0, 5_000);
+  expect(begun).toEqual(['/hangs']);
 });
 
 test('connections beyond the maximum are closed, and a new connection is accepted after another connection has ended', async () => {
