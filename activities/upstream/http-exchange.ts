@@ -60,6 +60,7 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
     // Without a connection the request cannot have arrived. With a connection it may have arrived.
     const uncertain = () => (connected ? 'ambiguous' : 'unavailable');
     const fail = (code: string, cause?: Error, kind: FaultKind = uncertain()) => {
+      settled();
       reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
       outgoing.destroy();
     };
@@ -83,7 +84,6 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
     // The time is checked here, because the process may be paused while it waits for a connection.
     const send = () => {
       if (performance.now() > (request.sendBy ?? Number.POSITIVE_INFINITY)) {
-        settled();
         return fail('TOO_LATE', undefined, 'late');
       }
       connected = true;
@@ -95,7 +95,6 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
       else send();
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      settled();
       fail(error.code ?? 'NETWORK', error);
     });
     outgoing.on('response', (response) => {
@@ -105,7 +104,6 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
           resolve(answer);
         },
         (error: NodeJS.ErrnoException) => {
-          settled();
           fail(error.code ?? 'CUT_SHORT', error);
         },
       );

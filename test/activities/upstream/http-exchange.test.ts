@@ -1,6 +1,7 @@
 // These tests send requests to a provider. They cover the Retry-After header, the separate
 // connections of creates and reads, and the end of our process.
 
+import { getEventListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { exchange } from '../../../activities/upstream/http-exchange';
 import { type Canned, startCanned } from '../../support/canned';
@@ -82,4 +83,18 @@ test('a key that no header can have is an error, and nothing happens after the t
   const asked = { method: 'GET', url: service.url, apiKey: 'sk-abc\n', timeoutMs: 100 } as const;
   await expect(exchange(asked)).rejects.toThrow(/Invalid character/);
   await setTimeout(300);
+});
+
+test('no answer leaves a listener behind, not even one that changes the protocol', async () => {
+  const stopping = new AbortController();
+  const host = await startServer((request) => {
+    request.socket.end(
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    );
+  });
+  const asked = { method: 'GET', url: `http://${host}`, apiKey: 'key', timeoutMs: 300 } as const;
+  await expect(exchange({ ...asked, hurry: stopping.signal })).rejects.toMatchObject({
+    kind: 'ambiguous',
+  });
+  expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
 });
