@@ -1,6 +1,7 @@
 // The time limits of the TypeScript client, against servers that take or give bytes slowly.
 
 import { VideoClient } from '../../clients/typescript/src/index';
+import { until } from '../support/until';
 import { webServers } from '../support/web-servers';
 
 const startServer = webServers();
@@ -35,3 +36,20 @@ test('a download continues after a caller that took its time for a chunk', async
   }
   expect([received, reads]).toEqual([bytes.length, 1]);
 }, 30_000);
+
+test('a download that meets another file closes its connection', async () => {
+  let isLeft = false;
+  const host = await startServer((request, response) => {
+    const isFirst = request.headers.range === undefined;
+    response.writeHead(isFirst ? 200 : 206, { etag: isFirst ? '"a"' : '"b"' });
+    response.write('some bytes');
+    if (isFirst) setTimeout(() => response.destroy(), 200);
+    else response.once('close', () => (isLeft = true));
+  });
+  const client = new VideoClient({ baseUrl: `http://${host}`, apiKey: 'key' });
+  const read = async () => {
+    for await (const _ of client.download(`http://${host}/files/a.mp4`));
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'content_changed' });
+  await until('the connection is closed', () => isLeft, 5_000);
+});

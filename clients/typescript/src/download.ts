@@ -2,7 +2,7 @@
 // the byte where it broke.
 
 import { errorOf, VideoError } from './error.ts';
-import type { Transport } from './transport.ts';
+import { createLimit, type Transport } from './transport.ts';
 
 interface Place {
   received: number;
@@ -31,9 +31,11 @@ export async function* download(
 }
 
 async function* restOf(transport: Transport, url: string, place: Place, signal?: AbortSignal) {
-  const silence = createSilenceLimit(transport.timeoutMs, signal);
+  // A slow stream is allowed, a silent one is not.
+  const silence = createLimit(transport.timeoutMs, signal);
+  let response: Response | undefined;
   try {
-    const response = await transport.fetch(url, {
+    response = await transport.fetch(url, {
       signal: silence.signal,
       headers: place.received > 0 ? { range: `bytes=${place.received}-` } : {},
     });
@@ -44,7 +46,7 @@ async function* restOf(transport: Transport, url: string, place: Place, signal?:
     checkTag(response, place);
     for await (const bytes of chunksOf(response)) {
       // The caller may take its time for a chunk.
-      silence.end();
+      silence.pause();
       const chunk = skipped > 0 ? bytes.subarray(skipped) : bytes;
       skipped = Math.max(0, skipped - bytes.length);
       place.received += chunk.length;
@@ -53,6 +55,8 @@ async function* restOf(transport: Transport, url: string, place: Place, signal?:
     }
   } finally {
     silence.end();
+    // A body that was read cannot be cancelled any more.
+    await response?.body?.cancel().catch(() => undefined);
   }
 }
 
@@ -78,21 +82,4 @@ async function* chunksOf(response: Response) {
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-}
-
-/** A slow stream is allowed, a silent one is not. */
-function createSilenceLimit(ms: number, signal?: AbortSignal) {
-  const controller = new AbortController();
-  const give = () => controller.abort(new Error(`nothing arrived for ${ms} ms`));
-  let timer = setTimeout(give, ms);
-  return {
-    signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
-    renew() {
-      clearTimeout(timer);
-      timer = setTimeout(give, ms);
-    },
-    end() {
-      clearTimeout(timer);
-    },
-  };
 }

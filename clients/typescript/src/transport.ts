@@ -39,17 +39,16 @@ export function createTransport(options: ClientOptions) {
 
   /** One attempt. `read` runs within the time limit, because an answer may also stop midway. */
   async function once<T>(attempt: Attempt, read: (response: Response) => Promise<T>) {
-    const { method, url, headers, body, signal, heldMs = 0 } = attempt;
-    signal?.throwIfAborted();
-    const limit = AbortSignal.timeout(timeoutMs + heldMs);
-    const response = await send(url, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-      signal: signal ? AbortSignal.any([signal, limit]) : limit,
-    });
-    if (!response.ok) throw await errorOf(response);
-    return { value: await read(response), headers: response.headers };
+    const { method, url, headers, body, heldMs = 0 } = attempt;
+    const { signal, end } = createLimit(timeoutMs + heldMs, attempt.signal);
+    try {
+      const sent = body === undefined ? {} : { body };
+      const response = await send(url, { method, headers, ...sent, signal });
+      if (!response.ok) throw await errorOf(response);
+      return { value: await read(response), headers: response.headers };
+    } finally {
+      end();
+    }
   }
 
   return {
@@ -70,6 +69,32 @@ export function createTransport(options: ClientOptions) {
     },
 
     patience: (signal?: AbortSignal) => createPatience(repeatForMs, signal),
+  };
+}
+
+/**
+ * A signal that also aborts if nothing renews it for this time. `end` must be called: the signals of
+ * `AbortSignal.any` would stay with a long-lived signal of the caller.
+ */
+export function createLimit(ms: number, outer?: AbortSignal) {
+  outer?.throwIfAborted();
+  const controller = new AbortController();
+  const late = () => controller.abort(new Error(`nothing arrived for ${ms} ms`));
+  const stop = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', stop);
+  let timer = setTimeout(late, ms);
+  const pause = () => clearTimeout(timer);
+  return {
+    signal: controller.signal,
+    pause,
+    renew() {
+      pause();
+      timer = setTimeout(late, ms);
+    },
+    end() {
+      pause();
+      outer?.removeEventListener('abort', stop);
+    },
   };
 }
 
