@@ -51,8 +51,9 @@ export function keepDevFile(dataDir: string, contents: () => DevFile) {
   let removed = false;
   return {
     renew(): Promise<void> {
-      last = last.then(() => (removed ? undefined : writeDevFile(dataDir, contents())));
-      return last;
+      const written = last.then(() => (removed ? undefined : writeDevFile(dataDir, contents())));
+      last = written.catch(() => undefined);
+      return written;
     },
     async remove(): Promise<void> {
       removed = true;

@@ -56,7 +56,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     };
     const addresses = await startParts(site);
     const file = keepDevFile(dataDir, () => ({ ...addresses, pids: pidsOf(parts) }));
-    site.onPartStarted = file.renew;
+    // On a full disk the file keeps old ids of processes; the stack goes on.
+    site.onPartStarted = () => void file.renew().catch(() => undefined);
     await file.renew();
     return {
       addresses,

@@ -1,9 +1,9 @@
 // Tests commands beside a running `npm start`. The settings of the stack complete the environment,
 // unless the environment names another database.
 
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readDevFile, withDevStack } from '../../src/dev-stack/dev-file';
+import { type DevFile, keepDevFile, readDevFile, withDevStack } from '../../src/dev-stack/dev-file';
 import { aDataDir, type DataDir } from '../support/processes';
 
 let data: DataDir;
@@ -73,4 +73,15 @@ test.each([
   const given = { DATA_DIR: data.path };
   expect(await readDevFile(data.path)).toBeNull();
   expect(await withDevStack(given, 'api')).toEqual(given);
+});
+
+test('a file that could not be written once is written later, and can be removed', async () => {
+  const folder = join(data.path, 'later');
+  const file = keepDevFile(folder, () => ({ databaseUrl: owner }) as DevFile);
+  await expect(file.renew()).rejects.toThrow('ENOENT');
+  await mkdir(folder);
+  await file.renew();
+  expect(await readFile(join(folder, 'dev.json'), 'utf8')).toContain(owner);
+  await file.remove();
+  await expect(readFile(join(folder, 'dev.json'))).rejects.toThrow('ENOENT');
 });
