@@ -30,7 +30,6 @@ export function createForgetOld(
   return async () => {
     const now = () => performance.now();
     if (after === null && now() < nextPassAt) return 0;
-    if (after === null) nextPassAt = now() + passEveryMs;
     const until = now() + runForMs;
     let forgotten = 0;
     for (;;) {
@@ -40,6 +39,7 @@ export function createForgetOld(
         db,
         batch.filter(({ isSettled }) => isSettled),
       );
+      if (after === null) nextPassAt = began + passEveryMs;
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
       if (after === null || now() >= until) return forgotten;
       await pause((now() - began) * pauseFactor);

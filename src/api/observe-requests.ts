@@ -18,7 +18,7 @@ const always: readonly (readonly [string, string])[] = [
 export function observeRequests({
   observer,
   settings,
-  now,
+  elapsed,
   isServing,
 }: ApiDeps): Middleware<ApiState> {
   const origins = new Set(settings.corsOrigins);
@@ -29,7 +29,7 @@ export function observeRequests({
     ? [...always, ['Strict-Transport-Security', 'max-age=31536000']]
     : always;
   return async (ctx, next) => {
-    const started = now();
+    const started = elapsed();
     const { state } = ctx;
     state.requestId = randomUUID();
     const { req, res } = ctx;
@@ -53,7 +53,7 @@ export function observeRequests({
         method,
         route: routeOf(ctx),
         status: res.statusCode,
-        ms: now() - started,
+        ms: Math.round(elapsed() - started),
         requestId: state.requestId,
         traceId: state.traceId,
         accountId: state.caller?.accountId,

@@ -77,13 +77,14 @@ export async function startWorker(
   await ensureSearchAttributes(connections.client, temporal.namespace);
   const activities = composeActivities(settings, parts, connections.client, stopping.signal);
   const workers = await createWorkers(settings, connections.native, activities);
-  const running = workers.map((worker) => worker.run());
+  // The workers run only after this, so a process that is stopped while it starts has no work.
   await tryUntilDone(() => ensureLoops(settings, parts, connections.client), {
     pauseMs: setupPauseMs,
     stopping: stopping.signal,
     onFault: parts.onSetupFault,
   });
 
+  const running = workers.map((worker) => worker.run());
   const done = Promise.all(running).then(() => connections.close());
   // If one worker fails, all four are stopped: a partly running process is hard to diagnose.
   for (const run of running) run.catch(() => stopAll(workers, stopping));

@@ -19,9 +19,12 @@ export type Quote = (ctx: KeyedCall, parsed: ParsedRequest) => Promise<void>;
 
 export function createQuote(deps: ApiDeps): Quote {
   return async (ctx, parsed) => {
-    const plan = await planForCaller(parsed, deps, ctx.state.caller);
+    // The catalogue may be replaced while the plan is made.
+    const catalogue = deps.catalogue();
+    const asked = { ...deps, catalogue: () => catalogue };
+    const plan = await planForCaller(parsed, asked, ctx.state.caller);
     if (plan instanceof Refused) throw plan;
-    ctx.body = quoteOf(plan, deps.catalogue());
+    ctx.body = quoteOf(plan, catalogue);
   };
 }
 
