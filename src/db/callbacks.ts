@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import { isInState } from './by-key';
+import { withSlowStatements } from './silent-connections';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
@@ -209,10 +210,16 @@ export async function listCallbacks(
   db: Knex,
   filter: { readonly state?: CallbackState; readonly accountId?: string; readonly limit: number },
 ): Promise<readonly CallbackRow[]> {
-  const query = db('callbacks').select(db.raw(columns)).orderBy('changed_at', 'desc');
-  if (filter.state) query.where('state', filter.state);
-  if (filter.accountId) query.where('account_id', filter.accountId);
-  return (await query.limit(filter.limit)) as CallbackRow[];
+  const { state, accountId, limit } = filter;
+  return db.transaction((trx) =>
+    // Without an account, the query may read all callbacks.
+    withSlowStatements(trx, 10 * 60_000, async () => {
+      const query = trx('callbacks').select(trx.raw(columns)).orderBy('changed_at', 'desc');
+      if (state) query.where('state', state);
+      if (accountId) query.where('account_id', accountId);
+      return (await query.limit(limit)) as CallbackRow[];
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 // Sums of the stored files and bytes, for the metrics and the operator.
 
 import type { Knex } from 'knex';
+import { withSlowStatements } from '../silent-connections';
 import type { FileRole } from './links';
 
 interface RoleUsage {
@@ -33,9 +34,17 @@ export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   return rows;
 }
 
-/** The accounts that have files. The account with the most bytes is first. */
+/** The accounts that have files, the one with the most bytes first. The query reads all files. */
 export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
-  const { rows } = await db.raw<{ rows: AccountUsage[] }>(`
+  return db.transaction((trx) =>
+    withSlowStatements(trx, 10 * 60_000, async () => {
+      const { rows } = await trx.raw<{ rows: AccountUsage[] }>(usageByAccount);
+      return rows;
+    }),
+  );
+}
+
+const usageByAccount = `
     select accounts.id as "accountId", accounts.name,
            count(*) filter (where role <> 'upload' and state = 'stored')::int as results,
            coalesce(sum(length) filter (where role <> 'upload' and state = 'stored'), 0)::float8
@@ -47,6 +56,4 @@ export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsag
       from files join accounts on accounts.id = files.account_id
      where state <> 'removed'
      group by accounts.id, accounts.name
-     order by coalesce(sum(length), 0) desc, accounts.id`);
-  return rows;
-}
+     order by coalesce(sum(length), 0) desc, accounts.id`;
