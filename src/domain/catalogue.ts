@@ -202,6 +202,12 @@ export function channelName(id: string): string {
   return id.split(':', 1)[0]!;
 }
 
+/** Of the items with the same name, only the first. The keys of a channel thus count as one. */
+export function firstOfEach<T>(items: readonly T[], nameOf: (item: T) => string): readonly T[] {
+  const names = items.map(nameOf);
+  return items.filter((item, at) => names.indexOf(nameOf(item)) === at);
+}
+
 /** Tells if a caller who may use these channels may use this one; null allows all. */
 export function mayUseChannel(allowed: readonly string[] | null, id: string): boolean {
   return !allowed || allowed.includes(id) || allowed.includes(channelName(id));

@@ -3,7 +3,7 @@
 import type { EnhancedResolution, ToolVersion } from '../contract/vocabulary';
 import { contractSeconds, enhancedResolutions } from '../contract/vocabulary';
 import type { SuperResolutionOffer } from './catalogue';
-import { channelName } from './catalogue';
+import { channelName, firstOfEach } from './catalogue';
 import { jobCostMicros } from './cost';
 import { enhancementCost, enhancementMicros, enhancementPrice } from './enhancement-price';
 
@@ -18,9 +18,7 @@ export interface EnhancementLoss {
 
 /** The first loss that is found for each channel. The keys of a channel count as one. */
 export function enhancementLossesOf(offer: SuperResolutionOffer): readonly EnhancementLoss[] {
-  const ids = Object.keys(offer.costs);
-  const names = ids.map(channelName);
-  const channels = ids.filter((_, at) => names.indexOf(names[at]!) === at);
+  const channels = firstOfEach(Object.keys(offer.costs), channelName);
   return channels.flatMap((channel) => losses(offer, channel).slice(0, 1));
 }
 

@@ -2,7 +2,7 @@
 
 import type { Ratio, Resolution } from '../contract/vocabulary';
 import type { Catalogue, ChannelChoice, Model } from './catalogue';
-import { channelName } from './catalogue';
+import { channelName, firstOfEach } from './catalogue';
 import { jobCostMicros } from './cost';
 import { plainVideo } from './plain-video';
 import { holdFor } from './pricing';
@@ -54,10 +54,10 @@ export function lossesOf(offer: Offer, model: Model): readonly Loss[] {
 }
 
 function channelsOf({ channels }: Model): readonly ChannelChoice[] {
-  const nameOf = ({ channel, upstreamModel }: ChannelChoice) =>
-    `${channelName(channel)} ${upstreamModel}`;
-  const names = channels.map(nameOf);
-  return channels.filter((choice, at) => names.indexOf(nameOf(choice)) === at);
+  return firstOfEach(
+    channels,
+    ({ channel, upstreamModel }) => `${channelName(channel)} ${upstreamModel}`,
+  );
 }
 
 function videosOf({ resolutions, ratios, durations, audio, inputs }: Model): readonly Video[] {
