@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import { isInState } from './by-key';
-import { withSlowStatements } from './silent-connections';
+import { slowTransaction } from './silent-connections';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
@@ -211,15 +211,13 @@ export async function listCallbacks(
   filter: { readonly state?: CallbackState; readonly accountId?: string; readonly limit: number },
 ): Promise<readonly CallbackRow[]> {
   const { state, accountId, limit } = filter;
-  return db.transaction((trx) =>
-    // Without an account, the query may read all callbacks.
-    withSlowStatements(trx, 10 * 60_000, async () => {
-      const query = trx('callbacks').select(trx.raw(columns)).orderBy('changed_at', 'desc');
-      if (state) query.where('state', state);
-      if (accountId) query.where('account_id', accountId);
-      return (await query.limit(limit)) as CallbackRow[];
-    }),
-  );
+  // Without an account, the query may read all callbacks.
+  return slowTransaction(db, async (trx) => {
+    const query = trx('callbacks').select(trx.raw(columns)).orderBy('changed_at', 'desc');
+    if (state) query.where('state', state);
+    if (accountId) query.where('account_id', accountId);
+    return (await query.limit(limit)) as CallbackRow[];
+  });
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   keepAlive,
   queryLimitMs,
   silenceGuard,
+  slowLimitMs,
   statementLimitMs,
   withSlowStatements,
 } from './silent-connections';
@@ -161,7 +162,7 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
     await trx.raw(`set local lock_timeout = '60s'`);
     await refuseEncoding(trx);
     await refuseOtherThanOwner(trx);
-    return withSlowStatements(trx, 10 * 60_000, async () => {
+    return withSlowStatements(trx, slowLimitMs, async () => {
       const applied = await applyMissing(trx);
       await grantPrivileges(trx, roles);
       return applied;

@@ -5,7 +5,7 @@
 
 import type { Knex } from 'knex';
 import { checksOf } from './ledger-audit-checks';
-import { withSlowStatements } from './silent-connections';
+import { slowTransaction } from './silent-connections';
 
 export interface Audit {
   readonly accounts: number;
@@ -118,8 +118,5 @@ function checkBatch(
     }
     return { transfers: counted.rows[0]?.transfers ?? 0, differences };
   };
-  return db.transaction((trx) => withSlowStatements(trx, 10 * 60_000, () => check(trx)), {
-    isolationLevel: 'repeatable read',
-    readOnly: true,
-  });
+  return slowTransaction(db, check, { isolationLevel: 'repeatable read', readOnly: true });
 }

@@ -2,7 +2,7 @@
 // the ledger; the costs are kept with the jobs until the tasks are forgotten.
 
 import type { Knex } from 'knex';
-import { withSlowStatements } from './silent-connections';
+import { slowTransaction } from './silent-connections';
 
 export interface Margin {
   /** The channel, the model or the account. */
@@ -30,12 +30,10 @@ export async function readMargins(
   by: (typeof marginKeys)[number],
   days: number,
 ): Promise<readonly Margin[]> {
-  return db.transaction((trx) =>
-    withSlowStatements(trx, 10 * 60_000, async () => {
-      const { rows } = await trx.raw<{ rows: Margin[] }>(marginsBy(columns[by]), { days });
-      return rows;
-    }),
-  );
+  return slowTransaction(db, async (trx) => {
+    const { rows } = await trx.raw<{ rows: Margin[] }>(marginsBy(columns[by]), { days });
+    return rows;
+  });
 }
 
 // Only the tasks that still have their jobs are looked up. Without `offset` PostgreSQL may read all

@@ -77,6 +77,18 @@ export function silenceGuard() {
   };
 }
 
+/** The time limit of a statement that reads or changes a whole table. */
+export const slowLimitMs = 10 * 60_000;
+
+/** Runs a transaction whose statements may take minutes. */
+export function slowTransaction<T>(
+  db: Knex,
+  work: (trx: Knex.Transaction) => Promise<T>,
+  config?: Knex.TransactionConfig,
+): Promise<T> {
+  return db.transaction((trx) => withSlowStatements(trx, slowLimitMs, () => work(trx)), config);
+}
+
 /**
  * Raises the time limits of PostgreSQL and of this process for one transaction while `work` runs.
  * This is for statements that take minutes.

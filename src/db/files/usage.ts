@@ -1,7 +1,7 @@
 // Sums of the stored files and bytes, for the metrics and the operator.
 
 import type { Knex } from 'knex';
-import { withSlowStatements } from '../silent-connections';
+import { slowTransaction } from '../silent-connections';
 import type { FileRole } from './links';
 
 interface RoleUsage {
@@ -36,15 +36,8 @@ export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
 
 /** The accounts that have files, the one with the most bytes first. The query reads all files. */
 export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
-  return db.transaction((trx) =>
-    withSlowStatements(trx, 10 * 60_000, async () => {
-      const { rows } = await trx.raw<{ rows: AccountUsage[] }>(usageByAccount);
-      return rows;
-    }),
-  );
-}
-
-const usageByAccount = `
+  return slowTransaction(db, async (trx) => {
+    const { rows } = await trx.raw<{ rows: AccountUsage[] }>(`
     select accounts.id as "accountId", accounts.name,
            count(*) filter (where role <> 'upload' and state = 'stored')::int as results,
            coalesce(sum(length) filter (where role <> 'upload' and state = 'stored'), 0)::float8
@@ -56,4 +49,7 @@ const usageByAccount = `
       from files join accounts on accounts.id = files.account_id
      where state <> 'removed'
      group by accounts.id, accounts.name
-     order by coalesce(sum(length), 0) desc, accounts.id`;
+     order by coalesce(sum(length), 0) desc, accounts.id`);
+    return rows;
+  });
+}
