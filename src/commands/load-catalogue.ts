@@ -25,7 +25,10 @@ export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   );
 }
 
-/** Throws if the key of a channel is not set or cannot be sent. Every task of such a channel would fail. */
+/**
+ * Throws if the key of a channel is not set or cannot be sent. Every task of such a channel would
+ * fail.
+ */
 export function checkChannelKeys(
   { environment, catalogueFile }: Config,
   catalogue: Catalogue,
