@@ -6,9 +6,9 @@ import { guardedPost } from '../../activities/callbacks/guarded-post';
 import { createResolveName } from '../../src/outbound/resolve-public-host';
 import { type Canaries, startCanaries } from '../support/canaries';
 import { brokenUrls, insideHosts } from '../support/hosts';
-import { type NameServer, startNameServer } from '../support/name-server';
 import { sized } from '../support/sized';
 import { testInsideAddresses } from './inside-addresses';
+import { type NameServer, startNameServer } from './name-server';
 
 let canaries: Canaries;
 let nameServer: NameServer;

@@ -5,7 +5,7 @@ import { guardedPost } from '../../activities/callbacks/guarded-post';
 import { checkUrl } from '../../src/domain/address';
 import { randomFrom, seedOfRun } from '../support/books';
 import { type Canaries, startCanaries } from '../support/canaries';
-import { insideSpellings } from '../support/inside-spellings';
+import { insideSpellings } from './inside-spellings';
 
 export function testInsideAddresses({ spellings }: { readonly spellings: number }): void {
   const seed = seedOfRun();

@@ -2,9 +2,9 @@
 // These tests run only if PgBouncer is installed.
 
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { pgbouncer, startPooler } from '../support/pooler';
 import { aDataDir, type DataDir, endAllProcesses, runProcess } from '../support/processes';
 import { temporalAddress } from '../support/temporal';
+import { pgbouncer, startPooler } from './pooler';
 
 let database: TestDatabase;
 let data: DataDir;

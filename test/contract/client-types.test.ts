@@ -4,7 +4,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pythonTypes, typescriptTypes } from '../support/client-types';
+import { pythonTypes, typescriptTypes } from './client-types';
 
 const clients = join(__dirname, '../../clients');
 

@@ -1,12 +1,12 @@
 // Tests movements of money as scenarios. A line has an operation, the balances afterwards and the
-// result; test/support/scenario.ts explains the notation. All scenarios share one database, and its
+// result; scenario.ts explains the notation. All scenarios share one database, and its
 // books are audited at the end.
 
 import fc from 'fast-check';
 import { audit } from '../../src/db/ledger-audit';
 import { seedOfRun } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { linesOf, play } from '../support/scenario';
+import { linesOf, play } from './scenario';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { brokenPromises } from '../chaos/checker';
 import { finalWithinMs, startCrowd } from '../chaos/client';
 import { seedOf } from '../chaos/seed';
 import { startWorld, type World } from '../chaos/world';
-import { type DatabasePair, startDatabasePair } from '../support/database-pair';
 import { until } from '../support/until';
+import { type DatabasePair, startDatabasePair } from './database-pair';
 
 const { seed, random } = seedOf();
 let pair: DatabasePair;

@@ -6,11 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { createApp } from '../../src/api/app';
-import { createStarter } from '../../src/api/create/starter';
 import type { FinishedRequest } from '../../src/api/deps';
-import { isUpload } from '../../src/api/routes/files/read-upload';
-import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { createKey } from '../../src/db/api-keys';
 import { connect } from '../../src/db/database';
@@ -22,10 +18,10 @@ import type { TaskInput } from '../../src/domain/task-transactions';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
 import type { Submission, TemporalClient } from '../../src/temporal/client';
-import { type SettingsInTest, settingsInTest } from './api-settings';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
+import { type SettingsInTest, serveApi } from './serve-api';
 import { call, type Reply } from './service';
 
 export const create = '/v1/videos/generations';
@@ -124,17 +120,11 @@ export async function startApi(
   const starterDb = isDirect
     ? connect({ url: apiUrl, poolMax: 1, applicationName: 'starter' })
     : apiDb;
-  const starter = createStarter({
-    db: starterDb,
-    temporal,
-    // Some tests damage the database on purpose; those failures are expected.
-    onError: () => undefined,
-  });
-  const app = createApp({
+  const served = await serveApi({
     db: apiDb,
+    starterDb,
     storage,
     temporal,
-    starter,
     catalogue: () => known,
     now,
     elapsed,
@@ -144,11 +134,9 @@ export async function startApi(
       fileWithoutBytes: (id) => void withoutBytes.push(id),
       failed: (error) => void failures.push(error),
     },
-    ...settingsInTest(settings),
+    settings: () => settings,
   });
-  const settingNames = { host: 'HOST', port: 'PORT' };
-  const server = await listen(app.callback(), '127.0.0.1', 0, settingNames, { isUpload });
-  const url = `http://127.0.0.1:${server.port}`;
+  const { url } = served;
   const methods: Omit<TestApi, 'clock' | 'wallStep' | 'serving'> = {
     url,
     database,
@@ -167,7 +155,6 @@ export async function startApi(
     aKey: ({ models, channels, expiresAt }) =>
       createKey(db, {
         accountId: account.accountId,
-
         name: 'limited',
         ...(models ? { models } : {}),
         ...(channels ? { channels } : {}),
@@ -185,8 +172,7 @@ export async function startApi(
       await closeTask(db, { taskId, object, charge: [], heldMicros: plan.hold.amountMicros });
     },
     async close() {
-      await server.close();
-      await starter.close();
+      await served.close();
       await starterDb.destroy();
       await apiDb.destroy();
       if (!shared) await database.drop();

@@ -3,16 +3,11 @@
 // processes, which the chaos tests use.
 
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
-import { createApp } from '../../src/api/app';
-import { createStarter } from '../../src/api/create/starter';
-import { isUpload } from '../../src/api/routes/files/read-upload';
-import { listen } from '../../src/commands/http-server';
 import { createAccount } from '../../src/db/accounts';
 import { connect } from '../../src/db/database';
 import type { Catalogue } from '../../src/domain/catalogue';
@@ -25,9 +20,9 @@ import { type RunningWorker, startWorker } from '../../src/worker/worker';
 import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
-import { type SettingsInTest, settingsInTest } from './api-settings';
 import { parseCatalogue } from './catalogue';
 import { createTestDatabase } from './database';
+import { type SettingsInTest, serveApi } from './serve-api';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
 
 export interface Service {
@@ -128,51 +123,27 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const account = await createAccount(database.db, {
     name: 'test',
-
     creditMicros: 1_000_000_000_000,
   });
   const failures: unknown[] = [];
-  const starter = createStarter({
-    db: apiDb,
-    temporal,
-    onError: () => undefined,
-  });
   const directory = await openDirectory(join(folder, 'files'));
   const storage = options.storage?.(directory) ?? directory;
-  let handle: RequestListener = () => undefined;
-  const server = await listen(
-    (request, response) => handle(request, response),
-    '127.0.0.1',
-    0,
-    { host: 'HOST', port: 'PORT' },
-    { isUpload },
-  );
-  const url = `http://127.0.0.1:${server.port}`;
-  const app = createApp({
+  const served = await serveApi({
     db: apiDb,
     storage,
     temporal,
-    starter,
     catalogue: () => catalogues.api,
-    now: () => Date.now(),
-    elapsed: () => performance.now(),
-    isServing: () => true,
-    observer: {
-      finished: () => undefined,
-      fileWithoutBytes: () => undefined,
-      failed: (error) => void failures.push(error),
-    },
-    ...settingsInTest({
-      publicUrl: url,
+    observer: { failed: (error) => void failures.push(error) },
+    settings: (publicUrl) => ({
+      publicUrl,
       dangerouslyAllowHosts: allowHosts,
       dangerouslyAllowProviderHosts: allowHosts,
       studioUrl: studio.url,
       ...options.settings,
     }),
   });
-  handle = app.callback();
+  const { url } = served;
   const events: { name: string; args: readonly unknown[] }[] = [];
-
   let worker: RunningWorker | undefined;
   const service: Service = {
     url,
@@ -210,8 +181,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
     async close() {
       await service.stopWorker();
-      await server.close();
-      await starter.close();
+      await served.close();
       await temporal.close();
       await studio.close();
       await apiDb.destroy();

@@ -7,10 +7,10 @@ import { removeExpired } from '../../activities/reconcile/expired-files';
 import { setTerms } from '../../src/db/account-terms';
 import { audit } from '../../src/db/ledger-audit';
 import { acceptedJobs } from '../support/accepted-jobs';
-import { failingStorage } from '../support/failing-storage';
 import { type Service, startService, textTask } from '../support/service';
 import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
+import { failingStorage } from './failing-storage';
 
 const storage = failingStorage();
 

@@ -9,8 +9,8 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import * as workflows from '../../workflows';
-import { recordHistories } from '../support/record-histories';
 import { realEnvironment, workflowBundle } from '../support/temporal';
+import { recordHistories } from './record-histories';
 
 const folder = join(__dirname, 'histories');
 const recorded = () => readdirSync(folder).filter((file) => file.endsWith('.json'));

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { freePorts } from '../../src/embedded/ports';
-import { runProgram } from './program';
-import { until } from './until';
+import { runProgram } from '../support/program';
+import { until } from '../support/until';
 
 export const pgbouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find((file) =>
   existsSync(file),

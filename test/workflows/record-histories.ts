@@ -10,9 +10,16 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import { turnSignal, workflowNames } from '../../workflows/messages';
-import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskId, aTaskInput } from './builders';
-import { inWorld, type Submitted, type TaskHandle, type World } from './task-world';
-import { until } from './until';
+import {
+  aFailedObject,
+  anEnhancedPlan,
+  aPlan,
+  aSuccess,
+  aTaskId,
+  aTaskInput,
+} from '../support/builders';
+import { inWorld, type Submitted, type TaskHandle, type World } from '../support/task-world';
+import { until } from '../support/until';
 
 type Play = (
   world: World,

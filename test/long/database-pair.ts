@@ -12,7 +12,7 @@ import { freePorts } from '../../src/embedded/ports';
 import { startPostgres } from '../../src/embedded/postgres';
 import { postgresBinaries, serverUser } from '../../src/embedded/postgres-files';
 import { startLink } from '../chaos/link';
-import { until } from './until';
+import { until } from '../support/until';
 
 export interface DatabasePair {
   readonly url: string;

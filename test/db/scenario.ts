@@ -11,8 +11,8 @@
 import type { Knex } from 'knex';
 import { closeTask, creditAccount } from '../../src/db/ledger';
 import { formatMicros } from '../../src/domain/money';
-import { aClosing, anAccountWith, anOpening, openNew } from './books';
-import { findFunds } from './funds';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { findFunds } from '../support/funds';
 
 interface Books {
   readonly db: Knex;

@@ -1,0 +1,93 @@
+// Serves the API in this process, with the limits of a test that is about something else. The test
+// brings the parts of the API; startApi and startService are the two ways to do so.
+
+import type { RequestListener } from 'node:http';
+import type { Knex } from 'knex';
+import { createApp } from '../../src/api/app';
+import { createStarter } from '../../src/api/create/starter';
+import type { ApiDeps, ApiSettings, Rates, RequestObserver } from '../../src/api/deps';
+import { isUpload } from '../../src/api/routes/files/read-upload';
+import { listen } from '../../src/commands/http-server';
+
+const testSettings: ApiSettings = {
+  publicUrl: 'http://localhost',
+  corsOrigins: [],
+  dangerouslyAllowHosts: [],
+  dangerouslyAllowProviderHosts: [],
+  unknownRatePerSecond: 10_000,
+  trustedProxies: 0,
+  queuedTasksMax: 100_000,
+  uploadsMax: 1_000,
+  uploadedBytesMax: 1_000_000_000,
+  filesKeptDays: 30,
+  filesDelivery: 'proxy',
+  playground: false,
+  shapes: ['openai', 'ark', 'mcp'],
+  studioUrl: null,
+  temporalNamespace: 'default',
+  temporalUiUrl: null,
+};
+
+const testRates: Rates = {
+  createRatePerSecond: 10_000,
+  createBurst: 10_000,
+  requestRatePerSecond: 10_000,
+  quoteRatePerSecond: 10_000,
+  uploadRatePerSecond: 10_000,
+  readRatePerSecond: 10_000,
+  listRatePerSecond: 10_000,
+  listsAtOncePerAccountMax: 100,
+  changesAtOncePerAccountMax: 5,
+  heldReadsMax: 10_000,
+};
+
+export type SettingsInTest = Partial<ApiSettings & Rates>;
+
+type Parts = Pick<ApiDeps, 'db' | 'storage' | 'temporal' | 'catalogue'> &
+  Partial<Pick<ApiDeps, 'now' | 'elapsed' | 'isServing'>> & {
+    /** The starter's own connections; those of the API by default. */
+    readonly starterDb?: Knex;
+    readonly observer: Partial<RequestObserver>;
+    readonly settings: (url: string) => SettingsInTest;
+  };
+
+export async function serveApi({ starterDb, observer, settings, ...parts }: Parts) {
+  // The settings may contain the address, so the server listens before the app exists.
+  let handle: RequestListener = () => undefined;
+  const server = await listen(
+    (request, response) => handle(request, response),
+    '127.0.0.1',
+    0,
+    { host: 'HOST', port: 'PORT' },
+    { isUpload },
+  );
+  const url = `http://127.0.0.1:${server.port}`;
+  // Some tests damage the database or stop Temporal on purpose; those failures are expected.
+  const onError = () => undefined;
+  const starter = createStarter({ db: starterDb ?? parts.db, temporal: parts.temporal, onError });
+  const over = settings(url);
+  const app = createApp({
+    now: Date.now,
+    elapsed: () => performance.now(),
+    isServing: () => true,
+    ...parts,
+    starter,
+    observer: {
+      finished: () => undefined,
+      fileWithoutBytes: () => undefined,
+      failed: () => undefined,
+      ...observer,
+    },
+    settings: { ...testSettings, ...over },
+    rates: { ...testRates, ...over },
+    version: { name: 'test', version: '0', commit: 'test' },
+  });
+  handle = app.callback();
+  return {
+    url,
+    async close() {
+      await server.close();
+      await starter.close();
+    },
+  };
+}
