@@ -88,6 +88,8 @@ postgres_image() {
     DEBIAN_FRONTEND=noninteractive unshare --mount --fork sh -euc 'mount -t proc proc "$1/proc"
       chroot "$1" apt-get install -y -qq --no-install-recommends -t forky "postgresql-$2" gosu' sh "$root" "$major"
     chroot "$root" apt-get clean
+    # As in the official image, which other containers reach.
+    sed -i "s/^#\?listen_addresses = .*/listen_addresses = '*'/" "$root/usr/share/postgresql/$major/postgresql.conf.sample"
     install -m 755 "$here/postgres-entrypoint.sh" "$root/usr/local/bin/docker-entrypoint.sh"
     mv "$root" "$cache/postgres-$major"
   fi
