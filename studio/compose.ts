@@ -92,6 +92,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
   async function close(): Promise<void> {
     store.close();
     files.close();
+    media.close();
     await Promise.all([renderPool.close(), samples.close()]);
   }
 

@@ -79,10 +79,6 @@ export async function readJsonObject(request: IncomingMessage): Promise<Record<s
   return parseJsonObject(await readBody(request));
 }
 
-export function readBody(request: IncomingMessage): Promise<Buffer> {
-  return readBytes(request, BODY_BYTES_MAX);
-}
-
 export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
   let value: unknown;
   try {
@@ -98,15 +94,15 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-async function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new ProtocolError(413, 'RequestBodyTooLarge', `The body is larger than ${bytesMax} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge();
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const message = `The body is larger than ${BODY_BYTES_MAX} bytes.`;
+  const tooLarge = () => new ProtocolError(413, 'RequestBodyTooLarge', message);
+  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > bytesMax) throw tooLarge();
+    if (size > BODY_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);

@@ -3,16 +3,20 @@
 
 import { join } from 'node:path';
 import { createStudio } from '../../studio/server';
+import { lockStack } from '../dev-stack/lock';
 import { type Command, CommandError, runsUntilStopped } from './command';
 
 export const studio: Command<'studio'> = async ({ config, log }) => {
+  const dataDir = join(config.dataDir, 'studio');
+  // A second studio would replace the journal of the first.
+  const lock = await lockStack(dataDir, () => undefined);
   const running = await createStudio({
     host: config.studioHost,
     port: config.studioPort,
     publicUrl: config.studioPublicUrl ?? undefined,
     samplesUrl: config.studioSamplesUrl ?? undefined,
     apiKey: config.studioApiKey,
-    dataDir: join(config.dataDir, 'studio'),
+    dataDir,
     // The studio is a provider: it fetches the media of callers and the files of the service.
     allowHosts: [...config.dangerouslyAllowHosts, ...config.dangerouslyAllowProviderHosts],
     maxRunning: 10,
@@ -25,5 +29,5 @@ export const studio: Command<'studio'> = async ({ config, log }) => {
       `Port ${config.studioPort} is taken. Stop what listens there, or set STUDIO_PORT to another port.`,
     );
   });
-  return runsUntilStopped(() => running.close());
+  return runsUntilStopped(() => running.close().finally(lock.release));
 };

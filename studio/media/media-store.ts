@@ -54,6 +54,8 @@ interface Download {
   path: string;
   bytesMax: number;
   allowHosts: readonly string[];
+  /** Ends the download together with its rendering. */
+  signal: AbortSignal;
 }
 
 const BYTES_MAX: Record<MediaKind, number> = {
@@ -65,11 +67,13 @@ const BYTES_MAX: Record<MediaKind, number> = {
 /** The time limit of a download, so that a slow server cannot block a rendering. */
 const FETCH_MS = 60_000;
 const EIGHT_DAYS_MS = 8 * 86_400_000;
+const CLEAN_MS = 3_600_000;
 
 export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
   const inputs = join(dataDir, 'inputs');
   mkdirSync(inputs, { recursive: true });
   deleteOldFiles(inputs);
+  const cleaning = setInterval(() => deleteOldFiles(inputs), CLEAN_MS).unref();
 
   /** Moves inline media into files, so that the journal stays small. */
   function keepInline(request: GenerationRequest): GenerationRequest {
@@ -88,12 +92,12 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
 
   /**
    * Returns one file of the input media. If the file has to be downloaded, it is stored in
-   * `folder`. Throws a MediaFault with the reason if the file cannot be provided.
+   * `workFolder`. Throws a MediaFault with the reason if the file cannot be provided.
    */
   async function fetch(
     url: string,
     kind: MediaKind,
-    folder: string,
+    { workFolder, signal }: { workFolder: string; signal: AbortSignal },
     bytesMax = BYTES_MAX[kind],
   ): Promise<MediaFile> {
     if (url.startsWith('input:')) {
@@ -105,9 +109,9 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     });
     if (own !== undefined) return { path: own, isFromStudio: true };
     const name = createHash('sha256').update(url).digest('hex').slice(0, 24);
-    const path = join(folder, `${kind}-${name}`);
+    const path = join(workFolder, `${kind}-${name}`);
     try {
-      await download({ url, kind, label, path, bytesMax, allowHosts });
+      await download({ url, kind, label, path, bytesMax, allowHosts, signal });
     } catch (error) {
       if (error instanceof MediaFault) throw error;
       throw new MediaFault(`${label} could not be fetched: ${reason(error)}`);
@@ -115,14 +119,14 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     return { path, isFromStudio: false };
   }
 
-  return { keepInline, fetch };
+  return { keepInline, fetch, close: () => clearInterval(cleaning) };
 }
 
-async function download({ url, kind, label, path, bytesMax, allowHosts }: Download): Promise<void> {
+async function download({ url, kind, label, path, bytesMax, ...access }: Download): Promise<void> {
   const reply = await openDownload(url, {
-    allowHosts,
+    allowHosts: access.allowHosts,
     schemes: ['https', 'http'],
-    signal: AbortSignal.timeout(FETCH_MS),
+    signal: AbortSignal.any([access.signal, AbortSignal.timeout(FETCH_MS)]),
   });
   try {
     checkReply(reply, kind, label);

@@ -1,7 +1,6 @@
 /*
- * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. The
- * endpoint has its own key. If that key is not set, the endpoint does not exist. Requests to the
- * endpoint are not counted.
+ * The admin endpoint for tests: the global script, and counts of requests and accepted jobs. It takes
+ * the API key of the studio. Requests to the endpoint are not counted.
  */
 
 import type { Exchange } from '../http';

@@ -29,7 +29,7 @@ export async function renderEnhancement(
 ): Promise<JobResult> {
   const { request } = job;
   const { media, ffmpeg, signal, workFolder } = tools;
-  const file = await media.fetch(request.videoUrl, 'video', workFolder, INPUT_BYTES_MAX);
+  const file = await media.fetch(request.videoUrl, 'video', tools, INPUT_BYTES_MAX);
   const clip = await openVideo(file, 'The video', ffmpeg, signal);
   if (!clip.input) {
     throw new MediaFault(

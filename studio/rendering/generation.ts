@@ -112,15 +112,15 @@ async function fetchInputs(request: GenerationRequest, tools: RenderTools): Prom
   const { ffmpeg, media, signal, workFolder } = tools;
   const pictures = request.images.map(async ({ url, role }, at): Promise<Picture> => {
     const label = `Image ${at + 1} (${role})`;
-    const { path } = await media.fetch(url, 'image', workFolder);
+    const { path } = await media.fetch(url, 'image', tools);
     return { path, label, size: await inspectPicture(path, label) };
   });
   const videos = request.videos.map(async (url, at) => {
-    const file = await media.fetch(url, 'video', workFolder);
+    const file = await media.fetch(url, 'video', tools);
     return openVideo(file, `Video ${at + 1}`, ffmpeg, signal);
   });
   const audios = request.audios.map(async (url, at) => {
-    const file = await media.fetch(url, 'audio', workFolder);
+    const file = await media.fetch(url, 'audio', tools);
     const copy = join(workFolder, `sound-${at}.wav`);
     return openAudio(file, `Audio ${at + 1}`, ffmpeg, signal, copy);
   });

@@ -2,8 +2,10 @@
 // send: forms from the clients, JSON from other programs.
 
 import { until } from '../support/until';
+import { dayMs, useClock } from './clock';
 import { type Answer, apiKey, type OpenStudio, openStudio } from './open-studio';
 
+const clock = useClock();
 let studio: OpenStudio;
 beforeAll(async () => {
   studio = await openStudio();
@@ -107,6 +109,14 @@ test('the bytes of a video that is not completed, and of no video, are a 404', a
   }
 });
 
+test('the bytes of a video are gone a day after its end', async () => {
+  const { json } = await post({ ...text, studio: quick });
+  await completed(json.id);
+  clock.advance(dayMs + 1_000);
+  const { status, json: said } = await studio.call('GET', `/v1/videos/${json.id}/content`);
+  expect([status, said.error.code]).toEqual([404, 'video_expired']);
+});
+
 test('a failed video has the code of its script', async () => {
   const { json } = await post({
     ...text,
@@ -121,6 +131,15 @@ test('a deleted video is gone, also while it runs', async () => {
   const { json: deleted } = await studio.call('DELETE', `/v1/videos/${json.id}`);
   expect(deleted).toEqual({ id: json.id, object: 'video.deleted', deleted: true });
   expect((await studio.call('GET', `/v1/videos/${json.id}`)).status).toBe(404);
+});
+
+test('the generator neither lists, reads nor deletes a video of this protocol, nor gives its id', async () => {
+  const key = { 'idempotency-key': 'of both' };
+  const { json } = await studio.call('POST', '/v1/videos', { ...text, studio: quick }, key);
+  expect(await studio.accepted({}, key)).toMatch(/^cgt-/);
+  expect((await studio.list(`filter.task_ids=${json.id}`)).json.total).toBe(0);
+  expect((await studio.get(json.id)).status).toBe(404);
+  expect((await studio.remove(json.id)).status).toBe(404);
 });
 
 test('the list has pages in both orders, and only the videos of this protocol', async () => {

@@ -1,8 +1,11 @@
 // Tests the processes that render: their number at once, their end with the job, and the choice of
 // the program. A script that logs its start and waits replaces ffmpeg.
 
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes';
@@ -56,6 +59,28 @@ test('the process of an expired job is killed, and the next job is rendered', as
   const [first, second] = lines('begin').map(Number);
   await until('their processes are gone', () => !isAlive(first ?? 0) && !isAlive(second ?? 0));
   expect((await studio.get(next)).json.status).toBe('running');
+});
+
+test('a deleted job whose media do not arrive makes way for the next job, and for the end of the studio', async () => {
+  const silent = createServer((_, reply) => void reply.writeHead(200).write('x'));
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const host = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  await studio.close();
+  const ffmpegPath = join(folder, 'ffmpeg');
+  studio = await openStudio({ maxRenders: 1, ffmpegPath, allowHosts: [host] });
+  const asked = {
+    model: 'studio-2.0',
+    prompt: 'x',
+    input_reference: { image_url: `http://${host}/` },
+  };
+  const fetched = once(silent, 'request');
+  const { json } = await studio.call('POST', '/v1/videos', asked);
+  await fetched;
+  await studio.call('DELETE', `/v1/videos/${json.id}`);
+  await studio.accepted(request);
+  await until('the next has begun', () => lines('begin').length === 1, 10_000);
+  silent.closeAllConnections();
+  silent.close();
 });
 
 test('no process is left after the studio has closed', async () => {

@@ -112,6 +112,18 @@ test('an incomplete last line of the journal is skipped, and the next entry is k
   ]);
 });
 
+test('a second studio on the same folder is refused, and the first loses no job', async () => {
+  const settings = { STUDIO_PORT: '0', STUDIO_API_KEY: apiKey, DATA_DIR: data.path };
+  const second = startProcess(['studio'], settings);
+  await until('the second has ended or listens', () => {
+    return second.hasEnded() || second.said().includes('"url"');
+  });
+  const id = await studio.accepted(scripted({ run_s: never }));
+  await killAndStart();
+  expect((await studio.get(id)).status).toBe(200);
+  expect(second.said()).toMatch(/already \(process \d+\)/);
+});
+
 async function start(): Promise<void> {
   running = startProcess(['studio'], {
     STUDIO_PORT: '0',

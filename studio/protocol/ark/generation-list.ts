@@ -21,12 +21,17 @@ export function findListed(
   const size = pageNumber(query, 'page_size', 10);
   const end = pageNumber(query, 'page_num', 1) * size;
   const isListed = (job: Job): job is GenerationJob =>
-    job.kind === 'generation' &&
+    isTask(job) &&
     (!status || status === job.status) &&
     (!model || model === job.request.model) &&
     (ids.size === 0 || ids.has(job.id));
   const found = [...jobs.values()].reverse().filter(isListed);
   return { page: found.slice(end - size, end), total: found.length };
+}
+
+/** The other protocols give their jobs other ids. */
+export function isTask(job: Job | undefined): job is GenerationJob {
+  return job?.kind === 'generation' && job.id.startsWith('cgt-');
 }
 
 function pageNumber(query: URLSearchParams, name: string, absent: number): number {

@@ -13,7 +13,7 @@ import type { CreateCall } from '../create-call';
 import { failAfterAcceptance, failBeforeAcceptance } from '../create-faults';
 import type { FaceParts } from '../face';
 import type { Body } from '../fields';
-import { findListed } from './generation-list';
+import { findListed, isTask } from './generation-list';
 import { parseGenerationRequest } from './generation-request';
 import { viewGeneration } from './generation-view';
 
@@ -25,7 +25,7 @@ export function createGenerator({ store, files, media, parseCall }: FaceParts) {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'generation', body, header(exchange, 'idempotency-key'));
     if (failBeforeAcceptance(exchange, call.fault)) return;
-    const job = call.earlier ?? accept(body, call);
+    const job = isTask(call.earlier) ? call.earlier : accept(body, call);
     if (await failAfterAcceptance(exchange, call.fault)) return;
     sendJson(exchange, 200, { id: job.id });
   }
@@ -59,7 +59,7 @@ export function createGenerator({ store, files, media, parseCall }: FaceParts) {
 
   function find(id: string): GenerationJob {
     const job = jobs.get(id);
-    if (job?.kind === 'generation') return job;
+    if (isTask(job)) return job;
     const message = `The task ${id} does not exist.`;
     throw new ProtocolError(404, 'ResourceNotFound', message, 'id');
   }

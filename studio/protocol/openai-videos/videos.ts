@@ -8,6 +8,7 @@ import type { Exchange } from '../../http';
 import { header, sendJson } from '../../http';
 import type { GenerationJob, Job } from '../../jobs/job';
 import { isFinal } from '../../jobs/job';
+import { resultsExpireAt } from '../../jobs/job-times';
 import { ProtocolError } from '../../protocol-error';
 import type { CreateCall } from '../create-call';
 import { failAfterAcceptance, failBeforeAcceptance } from '../create-faults';
@@ -50,6 +51,9 @@ export function createVideos({ store, files, media, parseCall }: FaceParts) {
     const job = find(id);
     if (job.status !== 'succeeded') {
       throw new ProtocolError(404, 'video_not_ready', `The video ${id} is not completed.`, 'id');
+    }
+    if (resultsExpireAt(job) < Date.now()) {
+      throw new ProtocolError(404, 'video_expired', `The video ${id} has expired.`, 'id');
     }
     await files.send(exchange, job.id, 'video.mp4');
   }
