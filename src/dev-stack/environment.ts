@@ -2,9 +2,11 @@
 // contains are kept. The other settings follow from the servers that were started. The limits are
 // high enough for manual tests.
 
+import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../commands/package-info';
 import type { Environment } from '../config/secret-files';
+import { hostPortOf } from '../domain/address';
 import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 
@@ -28,7 +30,7 @@ export function stackEnvironment(
   const studioHost = given.STUDIO_HOST || '127.0.0.1';
   const studioUrl = given.STUDIO_URL || `http://${reachedAt(studioHost)}:${ports.studio}`;
   const publicUrl = given.PUBLIC_URL || `http://${reachedAt(host)}:${ports.api}`;
-  const [studio, api] = [studioUrl, publicUrl].map((url) => new URL(url).host);
+  const [studio, api] = [studioUrl, publicUrl].map((url) => hostPortOf(new URL(url)));
   // Callers may name the studio, which serves sample media, but not the API.
   const callers = [given.DANGEROUSLY_ALLOW_HOSTS, ...receivers, studio].filter(Boolean);
   // The studio fetches uploaded files from the API.
@@ -69,5 +71,6 @@ export function stackEnvironment(
  * address.
  */
 function reachedAt(host: string): string {
-  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return isIPv6(host) ? `[${host}]` : host;
 }

@@ -51,9 +51,15 @@ export async function choosePorts(dataDir: string, { api, studio }: Wishes): Pro
   return chosen as Ports;
 }
 
-async function insist(wish: Wish): Promise<number> {
-  if (!wish.mustBeFree || (await isFree(wish.port, wish.host))) return wish.port;
+async function insist({ setting, host, port, mustBeFree }: Wish): Promise<number> {
+  const isUsable = !mustBeFree || (await isFree(port, host).catch(refuse));
+  if (isUsable) return port;
   throw new CommandError(
-    `Port ${wish.port} is taken. Stop what listens there, or set ${wish.setting} to another port.`,
+    `Port ${port} is taken. Stop what listens there, or set ${setting} to another port.`,
   );
+
+  function refuse({ code }: NodeJS.ErrnoException): never {
+    const named = `${setting.replace('PORT', 'HOST')} and ${setting}`;
+    throw new CommandError(`${host}:${port} cannot be listened on (${code}); see ${named}.`);
+  }
 }

@@ -116,7 +116,7 @@ async function startParts(site: Site): Promise<DevFile> {
       processPart(site, 'api', 'api', withMetrics('api', ports.apiMetrics)),
     ),
   ]);
-  return devFileOf(site, environment, started, demo);
+  return { ...file, pids: pidsOf(site.parts) };
 }
 
 async function stopStack({ parts, logs, lock }: Site): Promise<void> {

@@ -61,7 +61,7 @@ export function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
   return allowHosts.includes(hostPortOf(url));
 }
 
-function hostPortOf({ hostname, port, protocol }: URL): string {
+export function hostPortOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
 

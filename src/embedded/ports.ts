@@ -39,9 +39,11 @@ const close = (server: Server) => new Promise((done) => server.close(done));
 
 /** Resolves with the listening server, or with null if the port is in use. */
 function listenOn(port: number, host: string): Promise<Server | null> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(null));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    );
     server.listen(port, host, () => resolve(server));
   });
 }

@@ -86,6 +86,7 @@ export async function dataFolder(wanted: string, owner: ServerUser): Promise<str
   if (known.trim() !== '') return known.trim();
   const folder = join(cacheFolder(), 'data', randomBytes(8).toString('hex'));
   await mkdir(dirname(folder), { recursive: true });
+  await chmod(dirname(folder), 0o755);
   await writeFile(sign, `${folder}\n`, { mode: 0o600 });
   return folder;
 }

@@ -11,12 +11,14 @@ const listName = '.sha256.json';
 /** For each path: the SHA-256 of a file's content, or the target of a link. */
 type Contents = Readonly<Record<string, string>>;
 
-/** Stores the list, and removes the write permission of all other users. */
+/** Stores the list. All other users may read and run what the owner may, and write nothing. */
 export async function sealFolder(folder: string): Promise<void> {
   const contents: Record<string, string> = {};
   for (const path of await entriesOf(folder)) {
     const stats = await lstat(join(folder, path));
-    if (!stats.isSymbolicLink()) await chmod(join(folder, path), stats.mode & 0o7755);
+    // npm may have unpacked the files under a umask that leaves other users nothing.
+    const forAll = ((stats.mode & 0o500) >> 3) | ((stats.mode & 0o500) >> 6);
+    if (!stats.isSymbolicLink()) await chmod(join(folder, path), (stats.mode & 0o7700) | forAll);
     const content = await contentOf(folder, path, stats);
     if (content !== null) contents[path] = content;
   }

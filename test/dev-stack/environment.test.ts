@@ -15,3 +15,13 @@ test('a development stack allows more creates than the default settings, unless 
   expect(rateOf({})).toBeGreaterThan(table.parse({}).CREATE_RATE_PER_SECOND);
   expect(rateOf({ CREATE_RATE_PER_SECOND: '10' })).toBe(10);
 });
+
+test.each([
+  [{ PUBLIC_URL: 'https://video.example.com' }, 'video.example.com:443'],
+  [{ STUDIO_URL: 'http://studio.example.com' }, 'studio.example.com:80'],
+  [{ HOST: '::1' }, '[::1]:1'],
+  [{ STUDIO_HOST: '::1' }, '[::1]:5'],
+])('with %j the stack starts, and its parts may fetch files from there', (given, host) => {
+  const settings = table.parse(stackEnvironment(given, 'data', ports, secrets));
+  expect(settings.DANGEROUSLY_ALLOW_PROVIDER_HOSTS).toContain(host);
+});

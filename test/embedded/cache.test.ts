@@ -155,3 +155,21 @@ describe('a file that another user put into the cache', () => {
     else expect(cacheFolder()).toMatch(/\.cache\/video-generation-service$/);
   });
 });
+
+test('another user, such as that of PostgreSQL, can run a program of the cache, whatever the umask is', async () => {
+  const umask = process.umask(0o077);
+  const inner = join(cache, 'inner');
+  const folder = await cached(
+    {
+      ...tool,
+      async fill(draft) {
+        await tool.fill(draft);
+        await chmod(join(draft, 'bin/tool'), 0o700);
+      },
+    },
+    inner,
+  ).finally(() => process.umask(umask));
+  for (const path of [inner, folder, join(folder, 'bin'), join(folder, 'bin/tool')]) {
+    expect((await stat(path)).mode & 0o777).toBe(0o755);
+  }
+});
