@@ -84,19 +84,17 @@ function routeOf(ctx: ApiCall): string {
   return ctx.state.route ?? String(byRouter ?? 'none');
 }
 
-function allowOrigin(
-  ctx: { set(headers: Record<string, string>): void; vary(name: string): void },
-  origin: string,
-): void {
+function allowOrigin(ctx: Pick<ApiCall, 'get' | 'set' | 'vary'>, origin: string): void {
   ctx.vary('Origin');
+  // The clients of other services send headers of their own: x-stainless-…, mcp-….
+  const asked = ctx.get('Access-Control-Request-Headers');
   ctx.set({
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers':
-      'authorization, content-type, idempotency-key, prefer, traceparent',
+    ...(asked ? { 'Access-Control-Allow-Headers': asked } : {}),
     'Access-Control-Expose-Headers':
       'location, retry-after, preference-applied, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
-      'x-answered-by, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
+      'x-answered-by, x-should-retry, openai-poll-after-ms, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     'Access-Control-Max-Age': '600',
   });
 }

@@ -64,6 +64,15 @@ describe('the reply to a create', () => {
     expect((await api.create()).headers.get('x-passed-fields')).toBeNull();
   });
 
+  test('the key of a forgotten task is refused without the claim that the body differs', async () => {
+    const key = { 'idempotency-key': 'forgotten' };
+    const { id } = (await api.create({}, key)).json;
+    await api.db.raw(`update tasks set request_hash = '' where id = ?`, [id]);
+    const { status, json } = await api.create({}, key);
+    expect([status, json.error.code]).toEqual([409, 'idempotency_key_reused']);
+    expect(json.error.message).not.toMatch(/another body/);
+  });
+
   test('task ids sort by the time of their creation', async () => {
     const first = (await api.create()).json.id;
     await pause(5);

@@ -318,6 +318,19 @@ describe('headers', () => {
     expect(other.headers['access-control-allow-origin']).toBeUndefined();
   });
 
+  test('a page of a configured origin may send the headers of the clients of other services', async () => {
+    const asked = 'authorization, content-type, x-stainless-lang, mcp-protocol-version';
+    const { headers } = await raw('OPTIONS', '/v1/videos', {
+      origin: 'https://page.example.com',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': asked,
+    });
+    const allowed = String(headers['access-control-allow-headers']).split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(asked.split(', ')));
+    const shown = String(headers['access-control-expose-headers']).split(', ');
+    expect(shown).toEqual(expect.arrayContaining(['x-should-retry', 'openai-poll-after-ms']));
+  });
+
   test('a process that is stopping closes each connection after its reply', async () => {
     api.serving = false;
     const { headers, status } = await raw('GET', '/readyz', { connection: 'keep-alive' });

@@ -11,7 +11,7 @@ import {
 } from '../../src/contract/examples';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { parseRequest } from '../../src/contract/parse-request';
-import { createdSchema, taskSchema } from '../../src/contract/reply-schema';
+import { createdSchema, quoteSchema, taskSchema } from '../../src/contract/reply-schema';
 import { requestFields, videoRequestSchema } from '../../src/contract/request-schema';
 import { planTask } from '../../src/domain/plan';
 import { theCatalogue } from '../support/catalogue';
@@ -116,5 +116,8 @@ describe('the examples of the document', () => {
     for (const task of Object.values(taskExamples)) {
       expect(taskSchema.safeParse(task).error).toBeUndefined();
     }
+    const { responses } = document.paths['/v1/videos/quotes'].post;
+    const quote = responses['200'].content['application/json'].examples.text.value;
+    expect(quoteSchema.safeParse(quote).error).toBeUndefined();
   });
 });

@@ -27,6 +27,7 @@ export function createReplay({ db }: ApiDeps): Replay {
     },
 
     async of(row, requestHash) {
+      if (row.requestHash === '') return new Refused(keyOfForgotten);
       if (row.requestHash !== requestHash) return new Refused(keyReused);
       if (row.status !== 'pending') return storedOutcome('replayed', row);
       // This caller now gets the task's id, so the task must not be withdrawn any more.
@@ -40,6 +41,14 @@ const keyReused = {
   code: 'idempotency_key_reused',
   param: 'Idempotency-Key',
   message: 'This Idempotency-Key was used with another body. Use a new key for a new task.',
+} as const;
+
+/** A forgotten task has no request (db/forget-tasks.ts), so nobody knows whether the body is equal. */
+const keyOfForgotten = {
+  ...keyReused,
+  message:
+    'This Idempotency-Key belongs to an old task, whose request is not kept any more. ' +
+    'Use a new key for a new task.',
 } as const;
 
 export function idempotencyKeyOf(ctx: KeyedCall): string | null {

@@ -19,6 +19,12 @@ function aDownload(ip: string) {
 
 const start = (limits: Partial<TransferLimits>) => createTransfers(() => ms, limits);
 const refused = expect.objectContaining({
+  headers: {
+    'retry-after': expect.any(String),
+    'ratelimit-limit': expect.any(String),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': expect.any(String),
+  },
   refusal: expect.objectContaining({ code: 'rate_limited' }),
 });
 

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { addressOf } from '../../auth';
 import type { ApiCall } from '../../context';
 import { Refused } from '../../context';
-import { rateLimited } from '../../limits';
+import { limitHeaders, rateLimited } from '../../limits';
 
 export interface Transfers {
   /** Counts a download until its reply ends. Throws a refusal if a limit is reached. */
@@ -57,7 +57,7 @@ export function createTransfers(
       if (runs(address) >= perAddressMax) throw tooMany('This address has', perAddressMax);
       if (runs(account) >= perAccountMax) throw tooMany('This account has', perAccountMax);
       const over = owedBytes(accountId) - bytesAtOnce;
-      if (over > 0) throw tooMuch(Math.ceil(over / bytesPerSecond));
+      if (over > 0) throw tooMuch(bytesAtOnce, Math.ceil(over / bytesPerSecond));
       for (const name of [address, account]) running.set(name, runs(name) + 1);
       const { socket } = ctx.req;
       const before = socket.bytesWritten;
@@ -72,10 +72,10 @@ export function createTransfers(
 
 function tooMany(who: string, max: number): Refused {
   const message = `${who} ${max} downloads in progress, which is the limit. Try again shortly.`;
-  return new Refused(rateLimited(message), { 'retry-after': '2' });
+  return new Refused(rateLimited(message), limitHeaders(max, 2));
 }
 
-function tooMuch(seconds: number): Refused {
+function tooMuch(bytesMax: number, seconds: number): Refused {
   const message = `The files of this account were read too often. Try again in ${seconds} s.`;
-  return new Refused(rateLimited(message), { 'retry-after': String(seconds) });
+  return new Refused(rateLimited(message), limitHeaders(bytesMax, seconds));
 }
