@@ -32,7 +32,6 @@ export async function closeTask({ db, events }: Books, close: CloseTask): Promis
     events.taskClosed({
       taskId: close.taskId,
       traceId: object.trace_id,
-      createdAtMs: close.createdAtMs ?? object.created_at * 1000,
       model: object.model,
       status: object.status,
       seconds: (object.finished_at ?? 0) - object.created_at,

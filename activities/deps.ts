@@ -3,6 +3,7 @@
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
+import type { Config } from '../src/config/config';
 import type { TaskInput } from '../src/domain/task-transactions';
 import type { Storage } from '../src/storage/storage';
 import type { CallbackInput } from '../workflows/messages';
@@ -29,25 +30,18 @@ export interface WorkerDeps {
   readonly settings: ActivitySettings;
 }
 
-export interface ActivitySettings {
-  /** The public URL of the API. Each link of this service begins with this URL. */
-  readonly publicUrl: string;
-  /** The non-public hosts that callbacks may reach. */
-  readonly callbackHosts: readonly string[];
-  /** The non-public hosts that a link of a result may have, as exact `host:port` pairs. */
-  readonly providerHosts: readonly string[];
+/** The part of the config that activities read, and what is derived from it. */
+export type ActivitySettings = Pick<
+  Config,
+  | 'publicUrl'
+  | 'dangerouslyAllowHosts'
+  | 'dangerouslyAllowProviderHosts'
+  | 'filesKeptDays'
+  | 'tasksKeptDays'
+> & {
   /**
    * The maximum of concurrent deliveries to one host, in this process. For one account the maximum
    * is twice as high.
    */
   readonly callbacksPerHostMax: number;
-  readonly filesKeptDays: number;
-  readonly tasksKeptDays: number;
-  /** The time from the provider's first 404 for a job to the end of the task. */
-  readonly jobGoneAfterSeconds: number;
-  /**
-   * A percentage. If Temporal does not know a larger part of the checked tasks, none of the unknown
-   * tasks is ended.
-   */
-  readonly unknownPercentMax: number;
-}
+};

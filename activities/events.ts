@@ -6,7 +6,6 @@ import type { BillingLine } from '../src/domain/plan-types';
 
 type FindingKind =
   | 'closed'
-  | 'stopped'
   | 'withdrawn'
   | 'stuck'
   | 'unwatched'
@@ -79,7 +78,6 @@ interface JobChangedEvent {
 export interface ClosedTaskEvent {
   readonly taskId: string;
   readonly traceId: string;
-  readonly createdAtMs: number;
   readonly model: string;
   readonly status: string;
   readonly seconds: number;

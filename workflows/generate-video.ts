@@ -177,11 +177,11 @@ async function store(task: TaskState): Promise<Ending> {
  * returned.
  */
 async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
-  const { id: taskId, plan, identity, createdAtMs } = task;
+  const { id: taskId, plan, identity } = task;
   const heldMicros = plan.hold.amountMicros;
   const stored = ending.succeeded ? await store(task) : ending;
   const final = finalObject(identity, task.work(), stored, task.nowSeconds());
-  const closed = await closeTask({ taskId, ...final, heldMicros, createdAtMs });
+  const closed = await closeTask({ taskId, ...final, heldMicros });
   task.hasCallback = closed.hasCallback;
   task.closed(closed.object);
   return closed.object;

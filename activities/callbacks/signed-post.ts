@@ -49,7 +49,7 @@ export async function postSigned(
     const reply = await guardedPost({
       url,
       body,
-      allowHosts: settings.callbackHosts,
+      allowHosts: settings.dangerouslyAllowHosts,
       ...limits,
       ...shorter,
       // A stopping worker waits a short time for its requests and then aborts the requests.

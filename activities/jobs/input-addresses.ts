@@ -13,7 +13,7 @@ import { UpstreamFault } from '../upstream/provider';
 import { type ByteLimit, createByteLimit } from './byte-limit';
 
 type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
-  readonly settings: Pick<WorkerDeps['settings'], 'publicUrl' | 'providerHosts'>;
+  readonly settings: Pick<WorkerDeps['settings'], 'publicUrl' | 'dangerouslyAllowProviderHosts'>;
 };
 
 // Seven days in seconds, the longest time for which S3 allows a link to be valid.
@@ -73,7 +73,7 @@ function withAddresses(
 
 /** Returns null if the generator can read no link of this file. */
 async function linkOf(
-  { storage, settings: { publicUrl, providerHosts } }: Sources,
+  { storage, settings: { publicUrl, dangerouslyAllowProviderHosts } }: Sources,
   { key, linkToken, contentType }: FileRow,
   neededSeconds: number,
 ): Promise<string | null> {
@@ -81,7 +81,9 @@ async function linkOf(
   const seconds = Math.min(neededSeconds, presignedSecondsMax);
   const presigned = await storage.presigned(key, { seconds, contentType: type });
   if (presigned !== null) return presigned;
-  return isReachable(publicUrl, providerHosts) ? fileLink(publicUrl, linkToken, type) : null;
+  return isReachable(publicUrl, dangerouslyAllowProviderHosts)
+    ? fileLink(publicUrl, linkToken, type)
+    : null;
 }
 
 async function dataUrlOf({ storage }: Sources, row: FileRow): Promise<string> {

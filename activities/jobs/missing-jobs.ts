@@ -121,7 +121,7 @@ export async function checkMissing(
   const isBack = ({ upstreamId, missingSeconds }: OpenJob) =>
     missingSeconds !== null && (listed.has(upstreamId) || readings.has(upstreamId));
   const back = asked.filter(isBack);
-  const steps = stepsOf(deps, channel, absences.knowsOthers, unknown);
+  const steps = stepsOf(channel, absences.knowsOthers, unknown);
   await storeMissing(deps.db, { missing: steps.missing, back });
   for (const { taskId } of steps.missing) deps.events.jobGone(channel.id, taskId, 'noticed');
   for (const { taskId } of steps.end) deps.events.jobGone(channel.id, taskId, 'ended');
@@ -132,13 +132,8 @@ export async function checkMissing(
  * `unknown` contains the jobs for which the provider has just answered 404. Returns which of these
  * jobs are missing from now on, and which of their tasks end now.
  */
-function stepsOf(
-  { settings }: WorkerDeps,
-  { listLagMs }: Channel,
-  knowsOthers: boolean,
-  unknown: readonly OpenJob[],
-) {
-  const rules = { listLagMs, endAfterSeconds: settings.jobGoneAfterSeconds, knowsOthers };
+function stepsOf({ listLagMs }: Channel, knowsOthers: boolean, unknown: readonly OpenJob[]) {
+  const rules = { listLagMs, knowsOthers };
   return {
     missing: unknown.filter((job) => nextStepOf(job, rules) === 'store as missing'),
     end: unknown.filter((job) => nextStepOf(job, rules) === 'end the task'),

@@ -120,12 +120,11 @@ export async function endLost(
 }
 
 async function mayEndUnknown(
-  { db, events, settings }: Ending,
+  { db, events }: Ending,
   unknown: number,
   described: number,
 ): Promise<boolean> {
-  const percentMax = settings.unknownPercentMax;
-  if (!areTooManyUnknown({ unknown, described, percentMax })) return true;
+  if (!areTooManyUnknown({ unknown, described })) return true;
   if (await isLossConfirmed(db)) return true;
   const why = `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`;
   events.finding('unknown_to_temporal', '', why);

@@ -13,7 +13,7 @@ import type { WorkerDeps } from '../deps';
 import { hostOf } from '../upstream/result-addresses';
 
 type Copying = Pick<WorkerDeps, 'db' | 'storage'> & {
-  readonly settings: Pick<WorkerDeps['settings'], 'providerHosts'>;
+  readonly settings: Pick<WorkerDeps['settings'], 'dangerouslyAllowProviderHosts'>;
 };
 
 /** Thrown if a copy failed. The message tells operators the reason, and contains no URL. */
@@ -58,9 +58,11 @@ async function copy(
   ownHeaders: Headers,
 ): Promise<Copied> {
   const { storage, db, settings } = deps;
-  const { providerHosts } = settings;
+  const { dangerouslyAllowProviderHosts } = settings;
   const options = {
-    allowHosts: ownHeaders ? [...providerHosts, hostOf(row.sourceUrl)] : providerHosts,
+    allowHosts: ownHeaders
+      ? [...dangerouslyAllowProviderHosts, hostOf(row.sourceUrl)]
+      : dangerouslyAllowProviderHosts,
     signal,
     ...(ownHeaders ? { headers: ownHeaders } : {}),
   };

@@ -66,7 +66,6 @@ function run({ databaseUrl, listUrl, pollIntervalMs }: Simulation): void {
     ),
     client: clientThatNotifies(say),
     stopping: new AbortController().signal,
-    settings: { jobGoneAfterSeconds: 3_600 },
   } as unknown as WorkerDeps);
   const input = { channel: simulatedChannel, taskQueue: 'none' };
   new MockActivityEnvironment().run(watchJobs, input).catch((error: unknown) => {

@@ -97,16 +97,7 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     callbackSlots: Math.ceil(config.workerActivitySlots / 2),
     fileSlots: Math.ceil(config.workerActivitySlots / 2),
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
-    activities: {
-      publicUrl: config.publicUrl,
-      callbackHosts: config.dangerouslyAllowHosts,
-      providerHosts: config.dangerouslyAllowProviderHosts,
-      callbacksPerHostMax: perHostMax(config),
-      filesKeptDays: config.filesKeptDays,
-      tasksKeptDays: config.tasksKeptDays,
-      jobGoneAfterSeconds: 3_600,
-      unknownPercentMax: 20,
-    },
+    activities: { ...config, callbacksPerHostMax: perHostMax(config) },
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
       : null,

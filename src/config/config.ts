@@ -1,6 +1,7 @@
 // Reads all settings from the environment and reports all faults together. Each fault shows the
 // accepted values and the given value, but never the value of a secret. Only main.ts, the commands
-// and dev-stack see the whole config. The API gets a part of it, and all other code single values.
+// and dev-stack see the whole config. The API and the activities get a part of it, and all other code
+// single values.
 
 import type { z } from 'zod';
 import { type Environment, secretFilesIn } from './secret-files';

@@ -40,7 +40,6 @@ export const goneReasons = ['deleted', 'expired', 'removed_by_operator'] as cons
 export type GoneReason = (typeof goneReasons)[number];
 
 export const taskErrorCodes = ['task_error', 'provider_error'] as const;
-export type TaskErrorCode = (typeof taskErrorCodes)[number];
 
 export const billingKinds = ['generation', 'super_resolution'] as const;
 export type BillingKind = (typeof billingKinds)[number];

@@ -33,12 +33,6 @@ export function footageOf(
   return images.length === 1 && videos.length + audios.length === 0 ? 'image' : 'references';
 }
 
-export const noLimits: Limits = {
-  ignores: [],
-  options: null,
-  ratios: {},
-};
-
 /** The limits of a model: a field must pass through each of its channels. */
 export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   const listed = ofChannels.flatMap(({ options }) => (options ? [options] : []));

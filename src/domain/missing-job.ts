@@ -8,10 +8,11 @@ interface UnknownJob {
   readonly missingSeconds: number | null;
 }
 
+// After this time the task of a missing job ends.
+const endAfterSeconds = 3_600;
+
 interface MissingRules {
   readonly listLagMs: number;
-  /** The task of a missing job ends after this many seconds. */
-  readonly endAfterSeconds: number;
   /**
    * True if the provider still lists another job of this channel. If the provider lists no other
    * job, the channel's key or address is probably wrong. A missing job then does not end its task.
@@ -21,7 +22,7 @@ interface MissingRules {
 
 export function nextStepOf(
   { ageSeconds, missingSeconds }: UnknownJob,
-  { listLagMs, endAfterSeconds, knowsOthers }: MissingRules,
+  { listLagMs, knowsOthers }: MissingRules,
 ): 'wait' | 'store as missing' | 'end the task' {
   if (missingSeconds === null) {
     return ageSeconds * 1000 < listLagMs ? 'wait' : 'store as missing';

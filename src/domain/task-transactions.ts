@@ -68,11 +68,6 @@ export interface CloseTask {
    */
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /**
-   * The exact time of the create. If it is absent, `created_at` of the object is used, which has
-   * whole seconds.
-   */
-  readonly createdAtMs?: number;
 }
 
 /**

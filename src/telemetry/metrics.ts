@@ -255,9 +255,9 @@ export const metrics = {
   video_findings_total: {
     kind: 'counter',
     of: 'worker',
-    help: 'Findings of the reconciler: tasks it closed or stopped, stuck workflows, unwatched channels.',
+    help: 'Findings of the reconciler: tasks it ended, stuck workflows, unwatched channels.',
     labels: ['kind'],
-    known: ['closed', 'stopped', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
+    known: ['closed', 'withdrawn', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
   },
   video_audits_total: {
     kind: 'counter',

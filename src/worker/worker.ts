@@ -173,7 +173,7 @@ function composeActivities(
   const { db, storage, events, catalogue } = parts;
   const queues = queuesOf(settings.temporal.taskQueue);
   const hurry = lastSecondsOf(stopping);
-  const allowHosts = settings.activities.providerHosts;
+  const allowHosts = settings.activities.dangerouslyAllowProviderHosts;
   const more = { events, hurry, allowHosts, onFault: keepFaults(db) };
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();

@@ -60,7 +60,7 @@ const sentFor = async (
   input: Awaited<ReturnType<typeof job>>['input'],
   { publicUrl = 'http://localhost', ...over }: { storage?: Storage; publicUrl?: string } = {},
 ) => {
-  const deps = { db, storage, settings: { publicUrl, providerHosts: [] }, ...over };
+  const deps = { db, storage, settings: { publicUrl, dangerouslyAllowProviderHosts: [] }, ...over };
   return withInputAddresses(deps, createInlineLimit(), input, async (sent) => sent);
 };
 
@@ -95,7 +95,11 @@ test('the generator gets the bytes of an input file if no link can be reached fr
 test('creates that send files inline hold only a limited number of bytes at the same time', async () => {
   const inlineLimit = createByteLimit(20);
   const { input } = await job(); // Its file has 8 bytes.
-  const deps = { db, storage, settings: { publicUrl: 'http://localhost', providerHosts: [] } };
+  const deps = {
+    db,
+    storage,
+    settings: { publicUrl: 'http://localhost', dangerouslyAllowProviderHosts: [] },
+  };
   let [running, most] = [0, 0];
   const send = async () => {
     running += 1;

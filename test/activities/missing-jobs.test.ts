@@ -53,14 +53,13 @@ function stepsOf({ database, upstream, ark, notified }: Parts) {
       await upstream.attempt(input);
       return { input, job: ark.jobs.at(-1) as PlayedJob };
     },
-    watchDuring: (done: () => Promise<void>, jobGoneAfterSeconds = 3_600) =>
-      watchWhile(
-        {
-          ...upstream.deps,
-          client: client as unknown as Client,
-          settings: { ...upstream.deps.settings, jobGoneAfterSeconds },
-        },
-        done,
+    watchDuring: (done: () => Promise<void>) =>
+      watchWhile({ ...upstream.deps, client: client as unknown as Client }, done),
+    /** The provider has not known the job for an hour. */
+    hourPasses: ({ input: { taskId } }: { input: JobInput }) =>
+      database.db.raw(
+        `update jobs set missing_since = missing_since - interval '1 hour' where task_id = ?`,
+        [taskId],
       ),
     lose({ job }: { job: PlayedJob }) {
       ark.jobs = ark.jobs.filter(({ id }) => id !== job.id);
@@ -133,14 +132,16 @@ test.concurrent(
 
 test.concurrent(
   'the task of a job that stays missing fails, and the failure is recorded as a fault of the provider',
-  withParts(async ({ database, lose, noticed, notified, openJob, watchDuring }) => {
+  withParts(async ({ database, hourPasses, lose, noticed, notified, openJob, watchDuring }) => {
     const gone = await openJob();
     const there = await openJob();
     await watchDuring(async () => {
       lose(gone);
+      await noticed(gone);
+      await hourPasses(gone);
       await noticed(gone, 'ended');
       await until('its task hears of it', () => notified.has(gone.input.taskId));
-    }, 2);
+    });
     const report = notified.get(gone.input.taskId);
     expect(report).toMatchObject({ status: 'failed', failure: { code: 'job_gone' } });
     expect(report?.failure?.ours).toBeUndefined();
@@ -183,6 +184,7 @@ test.concurrent(
     async ({
       ark,
       eventsOf,
+      hourPasses,
       knownAgain,
       noticed,
       notified,
@@ -196,7 +198,10 @@ test.concurrent(
         const { jobs: known } = ark;
         ark.jobs = [];
         await until('it is reported', () => eventsOf('channelBlind').length > 0);
-        for (const gone of jobs) await noticed(gone);
+        for (const gone of jobs) {
+          await noticed(gone);
+          await hourPasses(gone);
+        }
         const rounds = eventsOf('watchRound').length;
         await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 40);
         expect(eventsOf('jobGone').map(([, , what]) => what)).toEqual(['noticed', 'noticed']);
@@ -204,7 +209,7 @@ test.concurrent(
         expect(await slotFor(await upstream.input())).toBe('taken');
         ark.jobs = known;
         for (const back of jobs) await knownAgain(back);
-      }, 1);
+      });
       expect(notified.size).toBe(0);
     },
   ),
@@ -212,17 +217,20 @@ test.concurrent(
 
 test.concurrent(
   'no task ends for a missing job if the provider lists only jobs of other clients',
-  withParts(async ({ ark, database, eventsOf, lose, noticed, openJob, watchDuring }) => {
-    const gone = await openJob();
-    await watchDuring(async () => {
-      ark.filters = false;
-      lose(gone);
-      ark.add();
-      await noticed(gone);
-      const rounds = eventsOf('watchRound').length;
-      await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 20);
-    }, 0);
-    expect(eventsOf('jobGone').map(([, , outcome]) => outcome)).toEqual(['noticed']);
-    expect((await findJob(database.db, gone.input))?.state).toBe('open');
-  }),
+  withParts(
+    async ({ ark, database, eventsOf, hourPasses, lose, noticed, openJob, watchDuring }) => {
+      const gone = await openJob();
+      await watchDuring(async () => {
+        ark.filters = false;
+        lose(gone);
+        ark.add();
+        await noticed(gone);
+        await hourPasses(gone);
+        const rounds = eventsOf('watchRound').length;
+        await until('more rounds were made', () => eventsOf('watchRound').length > rounds + 20);
+      });
+      expect(eventsOf('jobGone').map(([, , outcome]) => outcome)).toEqual(['noticed']);
+      expect((await findJob(database.db, gone.input))?.state).toBe('open');
+    },
+  ),
 );

@@ -2,7 +2,7 @@
 
 import { nextStepOf } from '../../src/domain/missing-job';
 
-const rules = { listLagMs: 60_000, endAfterSeconds: 3_600, knowsOthers: true };
+const rules = { listLagMs: 60_000, knowsOthers: true };
 
 test.each([
   ['is younger than the lag of the list', 59, null, true, 'wait'],

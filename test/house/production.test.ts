@@ -219,7 +219,7 @@ describe('docker-compose.yml', () => {
     );
     expect(limits.length).toBeGreaterThan(10);
     for (const limit of limits) {
-      const expected = /^(WORKER|RECONCILE|JOB|STORE)_/.test(limit)
+      const expected = /^(WORKER|RECONCILE)_/.test(limit)
         ? 'worker'
         : limit.startsWith('STUDIO_')
           ? 'studio'

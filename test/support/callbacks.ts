@@ -80,7 +80,7 @@ export function callbackActivities(
   const events = { callbackAttempt: onAttempt } as ActivityEvents;
   const settings = {
     ...activitySettings,
-    callbackHosts: allowHosts,
+    dangerouslyAllowHosts: [...allowHosts],
     callbacksPerHostMax: perHostMax,
   };
   const activities = createCallbackActivities({ db, events, now, settings }, limits);

@@ -232,8 +232,8 @@ function workerSettings(
     activities: {
       ...activitySettings,
       publicUrl,
-      callbackHosts: allowHosts,
-      providerHosts: allowHosts,
+      dangerouslyAllowHosts: [...allowHosts],
+      dangerouslyAllowProviderHosts: [...allowHosts],
       callbacksPerHostMax: options.callbacksPerHost ?? 10,
     },
     deployment: null,
