@@ -47,6 +47,8 @@ debian() {
 
 root_of() {
   debootstrap --variant=minbase --include=ca-certificates "$1" "$work/$1" http://deb.debian.org/debian
+  # The official images have no packages in their cache.
+  rm -f "$work/$1/var/cache/apt/archives/"*.deb
   mv "$work/$1" "$cache/$1"
 }
 
