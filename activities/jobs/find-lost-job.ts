@@ -46,5 +46,10 @@ export async function findLostJob(
   if (await hasLostTwin(db, input, lost, prompt, job.by)) {
     return { found: 'unclear', why: `another lost task cannot be told apart, by ${job.by}` };
   }
-  return job;
+  // A twin whose create was answered after the owners were read is lost no more.
+  const found = listing.jobs.filter(({ upstreamId }) => upstreamId === job.upstreamId);
+  const owner = (await listOwners(db, lost.channel, found)).get(job.upstreamId);
+  return !owner || owner.taskId === input.taskId
+    ? job
+    : { found: 'unclear', why: 'another task has just got the job' };
 }

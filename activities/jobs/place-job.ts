@@ -169,6 +169,7 @@ class Placement {
       isAccepted: row?.upstreamId != null,
       hasEnded: row?.report != null && isFinalReport(row.report),
       isLost: row?.state === 'sending',
+      isRefused: false,
       isChannelKnown: found !== undefined,
       isRepeatable: row?.repeatable === true && found?.provider.repeatsAreSafe === true,
       sentAgoMs: row?.sentAgoMs ?? 0,
@@ -192,6 +193,7 @@ class Placement {
       const isOfChannel = fault !== 'caller' && fault !== 'late';
       if (isOfChannel) deps.channels.failed(channel.id, fault, retryAfterMs);
       this.refusal = error;
+      this.job = { ...this.job, isRefused: this.job.isLost };
       return { is: 'refused', fault };
     }
   }
@@ -247,10 +249,13 @@ class Placement {
   }
 }
 
-/** The id of this attempt. No other attempt of the task has this id. */
+/**
+ * The id of this attempt. No other attempt of the task has this id. After a reset of the workflow, the
+ * ids of activities begin anew.
+ */
 function thisAttempt(): string {
-  const { activityId, attempt } = Context.current().info;
-  return `${activityId}:${attempt}`;
+  const { workflowExecution, activityId, attempt } = Context.current().info;
+  return `${workflowExecution?.runId}:${activityId}:${attempt}`;
 }
 
 function failureOf({ failure, why, afterMs }: PlacingStep & { do: 'retry' }): ApplicationFailure {

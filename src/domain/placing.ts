@@ -20,6 +20,8 @@ export interface PlacingJob {
   readonly isChannelKnown: boolean;
   /** True if the create had a key, and the channel still honours keys. */
   readonly isRepeatable: boolean;
+  /** True if this attempt has repeated the create, and the channel has refused the repetition. */
+  readonly isRefused: boolean;
   readonly sentAgoMs: number;
   /**
    * The time after the create from which the list shows the job if it was accepted. Before that
@@ -133,6 +135,7 @@ export function newJob({ kind }: JobName): PlacingJob {
     isLost: false,
     isChannelKnown: true,
     isRepeatable: false,
+    isRefused: false,
     sentAgoMs: 0,
     settledAfterMs: 0,
     canRenewLink: kind === 'super_resolution',
@@ -204,16 +207,23 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
   }
 }
 
-function afterLookUp({ sentAgoMs, settledAfterMs }: PlacingJob, job: LostJob | null): PlacingStep {
+function afterLookUp(
+  { sentAgoMs, settledAfterMs, isRepeatable, isRefused }: PlacingJob,
+  job: LostJob | null,
+): PlacingStep {
   if (!job) return { do: 'give up', why: 'the provider has no list' };
   if (job.found === 'one') return { do: 'store', upstreamId: job.upstreamId };
   if (job.found === 'unclear') {
     if (sentAgoMs > clearsUpWithinMs) return { do: 'give up', why: job.why };
     return unknown(`It is not known whether the job arrived: ${job.why}.`, null);
   }
-  const quietMs = settledAfterMs - sentAgoMs;
+  // A create with a key may have been repeated until its key was no longer used.
+  const repeatedForMs = isRepeatable && !isRefused ? keysKnownForMs : 0;
+  const quietMs = repeatedForMs + settledAfterMs - sentAgoMs;
   if (quietMs > 0) return unknown('The list may not show the job yet.', quietMs);
-  return release({ do: 'offer' });
+  // The refused repetition made no job. But an earlier one may have made a job that is not listed
+  // yet. So the job goes to no other channel, and is looked up and cancelled after the task's end.
+  return isRefused ? { do: 'fail the task' } : release({ do: 'offer' });
 }
 
 function afterStoring(upstreamId: string, as: Stored): PlacingStep {

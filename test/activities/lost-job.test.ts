@@ -2,9 +2,12 @@
 // documented. The job is then adopted, or the task waits and fails in the end. A create is sent
 // again only if the list proves that its job does not exist.
 
+import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { findJob } from '../../src/db/jobs/queries';
 import { storeOpened } from '../../src/db/jobs/steps';
+import { assert } from '../../src/domain/assert';
 import type { JobInput } from '../../src/domain/job';
+import { endTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
 import { startUpstream, type Upstream } from '../support/upstream';
@@ -251,8 +254,11 @@ test('a second upstream job of a task is refused, reported and cancelled', async
 });
 
 /** A task with the plan and the seed of the first task. Its create did not arrive. */
-async function twinOf(first: JobInput): Promise<JobInput> {
-  ark.onCreate = () => 'cut before';
+async function twinOf(
+  first: JobInput,
+  fate: 'cut before' | 'lose the reply' = 'cut before',
+): Promise<JobInput> {
+  ark.onCreate = () => fate;
   const twin = await upstream.input({}, { plan: first.plan });
   await waits(twin);
   ark.onCreate = () => 'answer';
@@ -280,6 +286,48 @@ test('a lost task waits while a lost task of another channel has the same seed',
   const first = await lostInput();
   await moveToChannel(first, 'former-name');
   await waits(await twinOf(first));
+});
+
+/**
+ * A task whose create never arrived, and a task with the same seed whose answered create is stored
+ * while the first task looks its job up, after the owners of the listed jobs were read.
+ */
+async function twinsOfOneJob(isFirstEnded: boolean) {
+  const first = await upstream.input();
+  ark.onCreate = () => 'cut before';
+  await attempt(first).catch(() => undefined);
+  if (isFirstEnded) await endTask(database.db, first.taskId);
+  const twin = await twinOf(first, 'lose the reply');
+  const job = ark.jobs.find(({ seed }) => seed === first.plan.seed);
+  assert(job, 'the create of the twin arrived');
+  await settle(first);
+  const { db } = database;
+  const raced = new Proxy(db, {
+    get: (target, name) =>
+      name !== 'raw'
+        ? Reflect.get(target, name)
+        : async (sql: string, values: never) => {
+            if (sql.includes('jobs.task_id <> :taskId and')) {
+              await storeOpened(db, twin, { channel: 'studio', upstreamId: job.id }, '1');
+            }
+            return target.raw(sql, values);
+          },
+  });
+  return { first, job: () => ark.jobs.find(({ id }) => id === job.id), deps: { db: raced } };
+}
+
+test('a lost task waits if another task gets the found job in between', async () => {
+  const { first, deps } = await twinsOfOneJob(false);
+  await expect(upstream.attempt(first, deps, 2)).rejects.toMatchObject({
+    type: 'SubmissionUnknown',
+  });
+});
+
+test('the end of a lost task does not cancel a job that another task gets in between', async () => {
+  const { first, deps, job } = await twinsOfOneJob(true);
+  const { cancelJob } = createFollowActivities({ ...upstream.deps, ...deps });
+  await cancelJob(first).catch(() => undefined);
+  expect(job()?.status).toBe('queued');
 });
 
 test('a create is not repeated after the provider may have forgotten the create’s idempotency key', async () => {

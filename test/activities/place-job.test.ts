@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import type { WorkerDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
+import { UpstreamFault } from '../../activities/upstream/provider';
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
@@ -384,6 +385,68 @@ test('a late refusal of an earlier attempt does not change the job of the next a
   expect(await next).toEqual({ outcome: 'open', channel: 'slow', upstreamId: 'cgt-1' });
   expect((await findJob(database.db, input))?.state).toBe('open');
   expect(await upstream.accepted(input.taskId)).toBe(0);
+});
+
+test('a late refusal of an attempt before a reset of the workflow does not change the job of the attempt after it', async () => {
+  const answers: ((status: number, body: object) => void)[] = [];
+  const slow = await serve((request, response) => {
+    request.resume().on('end', () => {
+      answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
+    });
+  });
+  await open((base) => [
+    { ...base, id: 'slow', baseUrl: `http://${slow}`, requestTimeoutMs: 30_000 },
+    base,
+  ]);
+  const input = await upstream.input();
+  const before = upstream.attempt(input, {}, 1, 'before');
+  before.catch(() => undefined);
+  await until('the first create arrived', () => answers.length === 1);
+  const after = upstream.attempt(input, {}, 1, 'after');
+  await until('the second create arrived', () => answers.length === 2);
+  answers[0]?.(429, { error: { code: 'ServerOverloaded' } });
+  await expect(before).rejects.toMatchObject({ type: 'Superseded' });
+  answers[1]?.(200, { id: 'cgt-2' });
+  expect(await after).toEqual({ outcome: 'open', channel: 'slow', upstreamId: 'cgt-2' });
+  expect(await upstream.accepted(input.taskId)).toBe(0);
+});
+
+test('a job whose repeated create was refused is offered to no other channel while the list may not show it', async () => {
+  await open((base) => [
+    { ...base, id: 'keyed', listLagMs: 30_000 },
+    { ...base, id: 'other' },
+  ]);
+  const input = await upstream.input();
+  const fates = ['ambiguous', 'ambiguous', 'caller'] as const;
+  let creates = 0;
+  const { find, ...rest } = upstream.deps.channels;
+  const channels: WorkerDeps['channels'] = {
+    ...rest,
+    // Repeated creates do not wait for the end of a rest.
+    restMs: (id) => (id === 'keyed' && creates > 0 ? 30_000 : 0),
+    find(id) {
+      const found = find(id);
+      if (!found || id !== 'keyed') return found;
+      const create = async () => {
+        const fate = fates[creates] ?? 'caller';
+        creates += 1;
+        throw new UpstreamFault(fate, '', 'Refused.');
+      };
+      const list = async () => ({ jobs: [], isComplete: true, sinceMs: 0 });
+      return { ...found, provider: { ...found.provider, create, list } };
+    },
+  };
+  const again = (number: number) => upstream.attempt(input, { channels }, number);
+  const unknown = { type: 'SubmissionUnknown' };
+  await expect(again(1)).rejects.toMatchObject(unknown);
+  await database.db.raw(`update jobs set sent_at = sent_at - interval '1 min' where task_id = ?`, [
+    input.taskId,
+  ]);
+  // The second create may have made a job a moment ago.
+  await expect(again(2)).rejects.toMatchObject(unknown);
+  expect(await again(3)).toMatchObject({ outcome: 'rejected' });
+  expect(await upstream.accepted(input.taskId)).toBe(0);
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'sending' });
 });
 
 test('if two attempts change a job at the same time, an accepted create is always recorded', async () => {

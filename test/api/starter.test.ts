@@ -13,14 +13,17 @@ import { until } from '../support/until';
 let database: TestDatabase;
 let starter: Starter;
 let answers: { taskId: string; answer: (outcome: Submission['outcome']) => void }[];
+let delivered: string[] = [];
 let accounts = 0;
 beforeAll(async () => {
   database = await createTestDatabase(10);
 });
 afterAll(() => database?.drop());
 beforeEach(async () => {
+  await database.db.raw('delete from callbacks');
   await database.db.raw('delete from tasks');
   answers = [];
+  delivered = [];
 });
 afterEach(async () => {
   const closed = starter.close();
@@ -33,7 +36,9 @@ function begin(): void {
     new Promise<Submission>((resolve) => {
       answers.push({ taskId, answer: (outcome) => resolve({ outcome } as Submission) });
     });
-  starter = createStarter({ db: database.db, temporal: { submit }, onError: () => undefined });
+  const deliverCallback = async (taskId: string) => void delivered.push(taskId);
+  const temporal = { submit, deliverCallback };
+  starter = createStarter({ db: database.db, temporal, onError: () => undefined });
 }
 
 /** Stores pending tasks that are due at once, the oldest first. */
@@ -127,3 +132,18 @@ test('a task that Temporal does not answer is started again after other tasks, a
   await until('it is started again', () => answers.length === 3);
   expect(answers[2]?.taskId).toBe(first);
 });
+
+test.each(['ended', 'accepted'] as const)(
+  'if a start is answered with "%s" but the task is still pending, the task fails and its callback is sent',
+  async (outcome) => {
+    const [taskId = ''] = await aQueue(1);
+    await database.db.raw(`update tasks set callback_url = 'https://a.example' where id = ?`, [
+      taskId,
+    ]);
+    begin();
+    await until('it is started', () => answers.length === 1);
+    answers[0]?.answer(outcome);
+    await until('its callback is sent', () => delivered.includes(taskId));
+    expect((await findTask(database.db, taskId))?.status).toBe('failed');
+  },
+);

@@ -195,7 +195,11 @@ const lagMs = 29_000;
  * Plays attempts until one has a result. The provider honours keys or has a list, or both, or
  * neither. The clock advances between attempts. Returns the number of jobs that were made.
  */
-function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[], gapMs: number) {
+function play(
+  provider: { keys: boolean; list: boolean },
+  script: readonly Fate[],
+  gapsMs: readonly number[],
+) {
   const row = { state: 'planned' as JobState, upstreamId: '', sentAt: 0 };
   const next = [...script];
   let [jobs, now, listedAt] = [0, 0, 0];
@@ -219,7 +223,8 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
     accept();
     return 'dead';
   };
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1, now += gapMs) {
+  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+    now += gapsMs[attempt % gapsMs.length] ?? 0;
     let job = fresh;
     let event: PlacingEvent | 'dead' = { is: 'begun' };
     const step = (one: PlacingStep): PlacingEvent | 'dead' | 'end' => {
@@ -235,6 +240,7 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
             state: row.state,
             isAccepted: row.upstreamId !== '',
             isLost: row.state === 'sending',
+            isRefused: false,
             isRepeatable: provider.keys,
             sentAgoMs: now - row.sentAt,
             settledAfterMs: 30_000,
@@ -242,8 +248,11 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
           return { is: 'taken over' };
         case 'send':
           return create(false);
-        case 'repeat':
-          return create(true);
+        case 'repeat': {
+          const answer = create(true);
+          if (answer !== 'dead' && answer.is === 'refused') job = { ...job, isRefused: true };
+          return answer;
+        }
         case 'look up': {
           const here =
             jobs > 0 && now >= listedAt
@@ -276,13 +285,24 @@ function play(provider: { keys: boolean; list: boolean }, script: readonly Fate[
 test('a job is never created twice, whatever happens to each of its creates', () => {
   const provider = fc.record({ keys: fc.boolean(), list: fc.boolean() });
   const script = fc.array(fc.constantFrom(...fates), { maxLength: 8 });
-  const gap = fc.constantFrom(1_000, 40_000, 11 * minute);
+  const gap = fc.constantFrom(1_000, 40_000, 11 * minute, 20 * hour);
+  const gaps = fc.array(gap, { minLength: 1, maxLength: 8 });
   fc.assert(
-    fc.property(provider, script, gap, (ability, fated, gapMs) => {
-      const { jobs, attempts } = play(ability, fated, gapMs);
+    fc.property(provider, script, gaps, (ability, fated, gapsMs) => {
+      const { jobs, attempts } = play(ability, fated, gapsMs);
       expect(jobs).toBeLessThanOrEqual(1);
       expect(attempts).toBeLessThan(attemptsMax);
     }),
     { numRuns: 5_000 },
   );
+});
+
+test('after a refused repetition a list without the job does not prove that an earlier repetition made none', () => {
+  const refused = { ...keyed, isRefused: true };
+  const none: PlacingEvent = { is: 'looked up', job: { found: 'none' } };
+  expect(words(nextStep(refused, none))).toBe('fail the task');
+  expect(words(nextStep({ ...refused, sentAgoMs: 29_999 }, none))).toBe('retry SubmissionUnknown');
+  const late = { ...keyed, sentAgoMs: 20 * hour + 29_999 };
+  expect(words(nextStep(late, none))).toBe('retry SubmissionUnknown');
+  expect(words(nextStep({ ...late, sentAgoMs: 20 * hour + 30_000 }, none))).toBe('release, offer');
 });

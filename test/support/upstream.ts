@@ -40,7 +40,13 @@ export interface Upstream {
   requests(): Promise<number>;
   script(script: object): Promise<void>;
   /** Runs one attempt of `runJob`. If the activity then waits for its job, the job is `open`. */
-  attempt(input: JobInput, over?: Partial<WorkerDeps>, number?: number): Promise<Placed>;
+  attempt(
+    input: JobInput,
+    over?: Partial<WorkerDeps>,
+    number?: number,
+    /** The run of the workflow. A reset begins another run. */
+    runId?: string,
+  ): Promise<Placed>;
   /** The input of a job. The task and the planned job are stored in the database. */
   input(studio?: object, over?: Partial<RequestedJob>): Promise<RequestedJob>;
   close(): Promise<void>;
@@ -116,7 +122,8 @@ export async function startUpstream(
     deps,
     events,
     told,
-    attempt: (input, over = {}, number = 1) => attemptOf({ ...deps, ...over }, input, number),
+    attempt: (input, over = {}, number = 1, runId = 'first') =>
+      attemptOf({ ...deps, ...over }, input, { number, runId }),
     accepted: async (taskId) =>
       Number((await admin('GET', `accepted?client_request_id=${taskId}`)).total),
     async requests() {
@@ -195,9 +202,14 @@ export async function planJob(
   ]);
 }
 
-async function attemptOf(deps: WorkerDeps, input: JobInput, number: number): Promise<Placed> {
+async function attemptOf(
+  deps: WorkerDeps,
+  input: JobInput,
+  { number, runId }: { readonly number: number; readonly runId: string },
+): Promise<Placed> {
   const logger = new DefaultLogger('ERROR');
-  const worker = new MockActivityEnvironment({ attempt: number }, { logger });
+  const workflowExecution = { workflowId: input.taskId, runId };
+  const worker = new MockActivityEnvironment({ attempt: number, workflowExecution }, { logger });
   try {
     return await worker.run(createRunJob(deps).runJob, input);
   } catch (error) {

@@ -29,7 +29,7 @@ export interface Starter {
 
 interface StarterDeps {
   readonly db: Knex;
-  readonly temporal: Pick<TemporalClient, 'submit'>;
+  readonly temporal: Pick<TemporalClient, 'submit' | 'deliverCallback'>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -74,7 +74,7 @@ export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
     const inputs = await claimStarts(db, { limit, lastTurn, leaseSeconds });
     for (const input of inputs) {
       const started = submit(input)
-        .then((submission) => settle(db, input, submission))
+        .then((submission) => settle({ db, temporal }, input, submission))
         .catch((error: unknown) => onError('start', error))
         .finally(() => {
           byLoop.delete(started);
@@ -110,12 +110,19 @@ export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
   };
 }
 
-/** Repairs the row of a task that the loop could not start. */
-async function settle(db: Knex, { taskId }: TaskInput, { outcome }: Submission): Promise<void> {
-  if (outcome === 'unanswered') await releaseStart(db, taskId, startAgainSeconds);
-  // The workflow has ended, but the row is pending: the database of the service or of Temporal was
-  // restored from a backup. An ended workflow cannot open the task, so the task fails.
-  if (outcome === 'ended') await failPending(db, taskId, stoppedMessage);
+/** Repairs the row of a task that the loop has submitted. */
+async function settle(
+  { db, temporal }: Pick<StarterDeps, 'db' | 'temporal'>,
+  { taskId }: TaskInput,
+  { outcome }: Submission,
+): Promise<void> {
+  if (outcome === 'unanswered') return releaseStart(db, taskId, startAgainSeconds);
+  // The workflow has opened or refused the task, or it has ended. If the row is pending all the same,
+  // the database of the service or of Temporal was restored from a backup, or the workflow was
+  // terminated. It does not open the task any more, so the task fails.
+  const ended = await failPending(db, taskId, stoppedMessage);
+  // If this call fails, the reconciler starts the delivery.
+  if (ended?.hasCallback) await temporal.deliverCallback(taskId);
 }
 
 function limitPerAccount(max: number): (accountId: string) => Start | null {

@@ -25,6 +25,8 @@ export interface ResultRow {
   /** True if the provider's link has expired. */
   readonly isSourceDead: boolean;
   readonly expiresAt: number;
+  /** True if the file is not kept any longer, so that its bytes may be deleted already. */
+  readonly isExpired: boolean;
   /**
    * The width and height of a stored video in pixels; null if the video file does not state them.
    */
@@ -37,7 +39,7 @@ const columns = `
   id, account_id as "accountId", role, media, state, key, link_token as "linkToken", source_url as "sourceUrl",
   extract(epoch from now() - created_at)::float8 as "waitedSeconds",
   source_expires_at < now() as "isSourceDead",
-  floor(extract(epoch from expires_at))::float8 as "expiresAt",
+  floor(extract(epoch from expires_at))::float8 as "expiresAt", expires_at <= now() as "isExpired",
   duration_ms as "durationMs",
   case when width is not null then json_build_object('width', width, 'height', height) end as size`;
 
