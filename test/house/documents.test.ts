@@ -150,12 +150,6 @@ test('docs/sizing.md lists every table in its section about sizes', () => {
   expect(new Set(listed)).toEqual(new Set(['schema_migrations', ...made]));
 });
 
-describe('CHANGELOG.md', () => {
-  test('has a section for unreleased changes', () => {
-    expect(read('CHANGELOG.md')).toMatch(/^## \[?Unreleased\]?$/m);
-  });
-});
-
 function expectTable(path: string, wanted: string): void {
   if (process.env.UPDATE_DOCUMENTS) {
     writeFileSync(join(root, path), read(path).replace(marked, `$1\n${wanted}\n\n$3`));
