@@ -141,10 +141,10 @@ const acceptOrExplain = prepare<Decision>(
                 then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
   ), stored as (
     insert into tasks
-           (id, account_id, key_id, model, request, plan, request_hash, trace_id, callback_url,
+           (id, account_id, key_id, model, request, plan, request_hash, trace_id,
             hold_micros, start_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
-           cast(:callbackUrl as text), cast(:hold as bigint),
+           cast(:hold as bigint),
            now() + make_interval(secs => cast(:leaseSeconds as float8)),
            now() + make_interval(secs => cast(:expiresAfterSeconds as float8))
       from allowed
@@ -181,7 +181,7 @@ function valuesOf(
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
   { leaseSeconds, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
 ) {
-  const { labels, callback_url = null } = request.metadata;
+  const { labels } = request.metadata;
   return {
     taskId,
     accountId,
@@ -192,7 +192,6 @@ function valuesOf(
     plan: JSON.stringify(plan),
     requestHash,
     traceId,
-    callbackUrl: callback_url,
     hold: plan.hold.amountMicros,
     currency: plan.price.currency,
     leaseSeconds,

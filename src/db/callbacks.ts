@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import { isInState } from './by-key';
+import { callbackUrl } from './end-task';
 import { slowTransaction } from './silent-connections';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
@@ -193,14 +194,14 @@ interface TaskCallback {
 /** Returns null if there is no such task. Until the task ends, its callback is `pending`. */
 export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
   const { rows } = await db.raw<{ rows: TaskCallback[] }>(
-    `select t.account_id as "accountId", c.next_at as "nextAt",
+    `select tasks.account_id as "accountId", c.next_at as "nextAt",
             c.webhook_id as "webhookId",
-            case when t.callback_url is not null or c.url <> '' or t.finished_at is null and exists
-                      (select from webhooks w where w.account_id = t.account_id)
+            case when ${callbackUrl} is not null or c.url <> '' or tasks.finished_at is null and exists
+                      (select from webhooks w where w.account_id = tasks.account_id)
                  then coalesce(c.state, 'pending') end as state
-       from tasks t
-       left join callbacks c on c.task_id = t.id
-      where t.id = ?`,
+       from tasks
+       left join callbacks c on c.task_id = tasks.id
+      where tasks.id = ?`,
     [taskId],
   );
   return rows[0] ?? null;

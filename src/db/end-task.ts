@@ -1,5 +1,8 @@
 // The part that all statements have in common that end a task.
 
+/** SQL for the address that a task names for its callback; null if it names none. */
+export const callbackUrl = `tasks.request->'metadata'->>'callback_url'`;
+
 /**
  * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
  * final object, and its callback becomes owed in the same statement. So if the process dies right
@@ -10,7 +13,8 @@ export const endsTask = (condition: string) => `
   ended as (
     update tasks set object = cast(:object as json), finished_at = now(), start_at = null
      where id = :taskId and finished_at is null and ${condition}
-    returning id, account_id, key_id, created_at, status, callback_url
+    returning id, account_id, key_id, created_at, status,
+              ${callbackUrl} as callback_url
   ), owed as (
     insert into callbacks (task_id, account_id, webhook_id, url, next_at)
     select ended.id, ended.account_id, webhook.id, coalesce(callback_url, webhook.url), now()

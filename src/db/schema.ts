@@ -98,7 +98,6 @@ create table tasks (
   -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash.
   request_hash text not null,
   trace_id     text not null,
-  callback_url text,
   -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
   -- the available balance.
   hold_micros  bigint not null default 0 check (hold_micros >= 0),

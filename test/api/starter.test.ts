@@ -6,7 +6,7 @@ import { releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import type { Submission } from '../../src/temporal/client';
 import { anAccountWith, storePending } from '../support/books';
-import { aTaskInput } from '../support/builders';
+import { aRequest, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 
@@ -137,9 +137,9 @@ test.each(['ended', 'accepted'] as const)(
   'if a start is answered with "%s" but the task is still pending, the task fails and its callback is sent',
   async (outcome) => {
     const [taskId = ''] = await aQueue(1);
-    await database.db.raw(`update tasks set callback_url = 'https://a.example' where id = ?`, [
-      taskId,
-    ]);
+    const request = aRequest({ metadata: { callback_url: 'https://a.example' } });
+    const asked = JSON.stringify(request);
+    await database.db.raw('update tasks set request = ? where id = ?', [asked, taskId]);
     begin();
     await until('it is started', () => answers.length === 1);
     answers[0]?.answer(outcome);

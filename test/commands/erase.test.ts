@@ -101,7 +101,8 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
         ? { message: word, error: { code: 'provider_error' as const, message: word } }
         : { video_url: `https://${word}/v`, data: [{ url: `https://${word}/v` }] }),
     };
-    await db.raw('update tasks set callback_url = ? where id = ?', [`https://${word}/`, taskId]);
+    const request = JSON.stringify({ metadata: { callback_url: `https://${word}/` } });
+    await db.raw('update tasks set request = ? where id = ?', [request, taskId]);
     await closeTask(db, { ...closing, object: shown });
     await db.raw(
       `update tasks set request = :request, plan = (plan::jsonb || cast(:plan as jsonb))::json

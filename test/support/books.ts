@@ -60,9 +60,9 @@ export async function storePending(
 ): Promise<void> {
   await db.raw(
     `insert into tasks
-            (id, account_id, model, request, plan, request_hash, trace_id, callback_url,
+            (id, account_id, model, request, plan, request_hash, trace_id,
              hold_micros, answered, start_at, created_at, deadline_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour', to_timestamp(?),
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour', to_timestamp(?),
              to_timestamp(?))
      on conflict (id) do nothing`,
     [
@@ -73,7 +73,6 @@ export async function storePending(
       JSON.stringify(plan),
       requestHash,
       traceId,
-      request.metadata.callback_url ?? null,
       plan.hold.amountMicros,
       answered,
       createdAtMs / 1000,

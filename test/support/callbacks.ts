@@ -46,10 +46,10 @@ export async function aFinalTask(
 ): Promise<string> {
   const id = aTaskId();
   await db.raw(
-    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, callback_url,
-                        created_at, deadline_at)
-     values (?, ?, 'm', '{}', ?, 'h', 't', ?, now(), now())`,
-    [id, accountId, JSON.stringify(aPlan()), url],
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, created_at,
+                        deadline_at)
+     values (?, ?, 'm', ?, ?, 'h', 't', now(), now())`,
+    [id, accountId, JSON.stringify({ metadata: { callback_url: url } }), JSON.stringify(aPlan())],
   );
   if (final) await endTask(db, id);
   return id;
