@@ -170,7 +170,7 @@ const sentences: Readonly<
   ],
   rate_limited: [
     'a limit of the key, the address or the account was met',
-    'This key may create 10 times a second (up to 50 at once), and did so more often. Try again in 1 s.',
+    'This key may create 10 times a second (up to 200 at once), and did so more often. Try again in 1 s.',
   ],
   internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
   unavailable: [
