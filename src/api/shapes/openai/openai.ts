@@ -4,7 +4,6 @@
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
-import { isForm } from '../../routes/files/read-upload';
 import { askedTask } from '../../routes/find-task';
 import { askerOf } from '../../routes/read';
 import { createTranslated } from '../create-translated';
@@ -45,8 +44,6 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
 
 function createVideo(deps: ApiDeps, { create, find }: Calls): Handler {
   return async (ctx) => {
-    // A form may have a file, whose upload takes longer than a create may take.
-    if (isForm(ctx)) ctx.state.route = `${base} (form)`;
     const request = await readOpenAiRequest(deps, ctx);
     const outcome = await createTranslated(ctx, create, request).catch(async (error: unknown) => {
       await dropFile(deps, ctx, request);
