@@ -60,14 +60,13 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   }
 }
 
-/** Removes the upload of a create that made no task. */
+/** Removes the upload of a create that made no task. The reconciler deletes its bytes. */
 export async function dropFile(
-  { db, storage }: ApiDeps,
+  { db }: ApiDeps,
   ctx: KeyedCall,
   { file }: Pick<OpenAiRequest, 'file'>,
 ): Promise<void> {
-  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
-  if (key) await storage.remove(key);
+  if (file) await removeUpload(db, ctx.state.caller.accountId, file.id);
 }
 
 /** Two calls with the same file are equal, although each call makes its own upload. */
