@@ -21,7 +21,7 @@ function faultsOf(upstreamModel: string, over: object = {}): readonly string[] {
 }
 
 const pathsOf = (faults: readonly string[]) =>
-  faults.map((fault) => /^models\.wan\.([\w.]+): a channel of the model/.exec(fault)?.[1]);
+  faults.map((fault) => /^models\.wan\.([\w.]+): a channel/.exec(fault)?.[1]);
 
 const text = { types: ['text_to_video'] };
 const fixed = { ratios: ['16:9'], durations: { min: 4, max: 15 }, audio: false, inputs: text };

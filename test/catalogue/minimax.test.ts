@@ -42,7 +42,7 @@ test.each<[string, object]>([
 ])('a model that promises what the protocol cannot do is refused at %s', (path, over) => {
   const faults = faultsOf(aMinimaxModel(over));
   expect(faults).toHaveLength(1);
-  expect(faults[0]).toMatch(`models.hailuo.${path}: a channel of the model`);
+  expect(faults[0]).toMatch(`models.hailuo.${path}: a channel`);
 });
 
 test('a model with tiers that the protocol does not have, or without a meter, is refused', () => {

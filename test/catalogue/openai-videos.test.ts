@@ -46,7 +46,7 @@ test.each([
 ])('a model that promises what the protocol cannot do is refused at %s', (path, over) => {
   const faults = faultsOf({}, over);
   expect(faults).toHaveLength(1);
-  expect(faults[0]).toMatch(`models.wan.${path}: a channel of the model`);
+  expect(faults[0]).toMatch(`models.wan.${path}: a channel`);
 });
 
 test('a model without a meter is refused, because the protocol reports no tokens', () => {
@@ -62,7 +62,7 @@ test('a profile that the protocol does not have is refused', () => {
   ]);
   expect(faultsOf({ profile: 'sglang' }, {})).toEqual([]);
   expect(faultsOf({ protocol: 'mediakit', profile: 'sglang' }, {})).toContainEqual(
-    expect.stringMatching(/^channels\.gpu\.profile: mediakit has no profiles/),
+    expect.stringMatching(/^channels\.gpu\.profile: .*mediakit/),
   );
 });
 
