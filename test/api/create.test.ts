@@ -360,7 +360,7 @@ describe('the money of a create', () => {
     const { json } = await post();
     expect(json.error).toMatchObject({ type: 'billing_error', code: 'budget_exceeded' });
     expect(json.error.message).toMatch(
-      /needs a hold of 5\.009400 CNY, but the month budget of this account is 12\.000000 CNY, of which 0\.000000 CNY is spent and 10\.018800 CNY is held\. It begins anew at \d{4}-\d\d-01T00:00:00Z \(time zone UTC\)\.$/,
+      /5\.009400 .*month.* 12\.000000 .* 0\.000000 CNY is spent.* 10\.018800 .*-\d\d-01T00:00:00Z/,
     );
   });
 
@@ -516,7 +516,7 @@ describe('limits on creates', () => {
       await limited.create();
       const full = await limited.create();
       expect([full.status, full.json.error.code]).toEqual([429, 'rate_limited']);
-      expect(full.json.error.message).toContain('has 2 unfinished tasks, and its limit is 2');
+      expect(full.json.error.message).toMatch(/ 2 unfinished .*limit is 2/);
       expect(full.headers.get('retry-after')).toMatch(/^\d+$/);
       expect(full.headers.get('ratelimit-limit')).toBe('2');
       expect(full.headers.get('ratelimit-remaining')).toBe('0');
@@ -543,7 +543,7 @@ describe('limits on creates', () => {
     try {
       await one.db('accounts').where({ id: one.accountId }).update({ queued_max: 2 });
       expect(await create429()).toEqual([200, 200]);
-      const full = expect.stringContaining('has 2 unfinished tasks, and its limit is 2');
+      const full = expect.stringMatching(/ 2 unfinished .*limit is 2/);
       expect(await create429()).toEqual([full, full]);
       await one.db('accounts').where({ id: one.accountId }).update({ queued_max: 4 });
       expect(await create429()).toEqual([200, 200]);

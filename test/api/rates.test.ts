@@ -68,9 +68,7 @@ test('with the default settings a key may send 1,000 creates at once, and the ne
   expect(statuses).toHaveLength(1_000);
   const { status, json } = await api.create();
   expect(status).toBe(429);
-  expect(json.error.message).toContain(
-    'This key may create 50 times a second (up to 1000 at once)',
-  );
+  expect(json.error.message).toMatch(/key .* 50 .* 1000 /);
 });
 
 test('a key can have its own create rate, and its burst grows or shrinks in proportion', async () => {
@@ -78,7 +76,7 @@ test('a key can have its own create rate, and its burst grows or shrinks in prop
   const [slow, quick] = [await aKey({ createRate: 2 }), await aKey({ createRate: 8 })];
   expect(await allowed(6, creating(slow))).toEqual({
     count: 4,
-    message: expect.stringContaining('This key may create 2 times a second (up to 4 at once)'),
+    message: expect.stringMatching(/key .* 2 .* 4 /),
   });
   expect((await allowed(20, creating(quick))).count).toBe(16);
   expect((await allowed(12, creating(api.apiKey))).count).toBe(10);
@@ -95,7 +93,7 @@ test('the create rate of an account limits all its keys together, in addition to
   // The account has used up its seven creates, but this key has used none of its own.
   expect(await allowed(2, creating(api.apiKey))).toEqual({
     count: 0,
-    message: expect.stringContaining('This account may create 7 times a second'),
+    message: expect.stringMatching(/account .* 7 /),
   });
   const { apiKey: stranger } = await api.anAccount();
   expect((await allowed(2, creating(stranger))).count).toBe(2);

@@ -464,20 +464,18 @@ describe('lists of tasks and models', () => {
     const { status, json } = await api.call('GET', `/v1/tasks?${query}&label.a=%00`);
     expect([status, json.error.param]).toEqual([400, 'sort']);
     expect(json.error.message.split('\n')).toEqual([
-      'sort: there is no such parameter; the parameters are limit, after, order, status, model, created_after, created_before and label.NAME.',
-      'limit: must be a number from 1 to 100; got "0".',
-      'order: must be one of "asc", "desc"; got "4711".',
-      'status: must be one of "pending", "submitted", "running", "succeeded", "failed"; got "done".',
-      'created_after: may be given once only.',
-      'label.b: may be given once only.',
-      'label.a: holds a NUL.',
+      expect.stringMatching(/^sort: .*label\.NAME/),
+      expect.stringMatching(/^limit: .*1 to 100; got "0"/),
+      expect.stringMatching(/^order: .*"asc", "desc"; got "4711"/),
+      expect.stringMatching(/^status: .*"failed"; got "done"/),
+      expect.stringMatching(/^created_after: .*once/),
+      expect.stringMatching(/^label\.b: .*once/),
+      expect.stringMatching(/^label\.a: .*NUL/),
     ]);
     const statement = await api.call('GET', '/v1/account/statement?limit=0&after=x');
     expect(statement.json.error).toMatchObject({
       param: 'limit',
-      message:
-        'limit: must be a number from 1 to 100; got "0".\n' +
-        'after: must be the "next" of the page before; got "x".',
+      message: expect.stringMatching(/^limit: .*got "0"\.\nafter: .*"next".*got "x"\.$/),
     });
   });
 

@@ -38,7 +38,7 @@ test.each<[sent: string, meant: string]>([
     {
       code: 'invalid_value',
       param: sent,
-      message: `${sent}: there is no such field; did you mean "${meant}"?`,
+      message: expect.stringMatching(`^${sent}: .*"${meant}"`),
       meant,
     },
   ]);
@@ -112,27 +112,17 @@ test('a documented name in another case is refused, however many options are sen
   expect(faults).toMatchObject([{ param: 'metadata.callbackUrl' }]);
 });
 
+const at = 'metadata.super_resolution_config';
 test.each<[Record<string, unknown>, string[]]>([
-  [
-    { resoluton: '1080p' },
-    [
-      'metadata.super_resolution_config.resoluton: there is no such field; ' +
-        'did you mean "metadata.super_resolution_config.resolution"?',
-    ],
-  ],
-  [
-    { scenes: 'ugc' },
-    [
-      'metadata.super_resolution_config: needs exactly one of resolution and resolution_limit; got neither.',
-      'metadata.super_resolution_config.scenes: there is no such field; ' +
-        'did you mean "metadata.super_resolution_config.scene"?',
-    ],
-  ],
+  [{ resoluton: '1080p' }, [`^${at}.resoluton: .*"${at}.resolution"`]],
+  [{ scenes: 'ugc' }, [`^${at}: .*resolution_limit`, `^${at}.scenes: .*"${at}.scene"`]],
 ])(
   'for the super-resolution options %j, faults that a misspelt name causes are not reported',
-  (config, messages) => {
+  (config, told) => {
     const { faults } = parseRequest({ ...base, metadata: { super_resolution_config: config } });
-    expect(reportedFaults(faults).map(({ message }) => message)).toEqual(messages);
+    expect(reportedFaults(faults).map(({ message }) => message)).toEqual(
+      told.map((words) => expect.stringMatching(words)),
+    );
   },
 );
 

@@ -342,72 +342,31 @@ test('long names are shortened in the faults, and at most ten unknown names are 
   for (const { param } of faults) expect(param.length).toBeLessThan(130);
 });
 
-test.each<[Record<string, unknown>, string]>([
-  [
-    { ratio: '2:1' },
-    'ratio: must be one of "16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive"; got "2:1".',
-  ],
-  [{ resolution: '2k' }, 'resolution: must be one of "480p", "720p", "1080p", "4k"; got "2k".'],
-  [
-    { input_type: 'image' },
-    'input_type: must be one of "text_to_video", "first_last_frame", "reference"; got "image".',
-  ],
-  [{ prompt: 5 }, 'prompt: must be a non-empty string; got 5.'],
-  [{ prompt: null }, 'prompt: is required; it must be a non-empty string.'],
-  [
-    { images: image },
-    'images: must be an array of at most 9 public HTTPS image URLs; got "https://example.com/a.png".',
-  ],
-  [
-    { videos: [7] },
-    'videos[0]: must be a URL of at most 2048 characters, a non-empty string; got 7.',
-  ],
-  [
-    { image, images: [image] },
-    'image: is the old form of images[0] and cannot be sent together with images; put it into images.',
-  ],
-  [
-    { watermark: true },
-    'watermark: is an extension option; send it inside metadata: {"metadata":{"watermark":true}}.',
-  ],
-  [
-    { tools: [{ type: 'x' }] },
-    'tools: is an extension option; send it inside metadata: {"metadata":{"tools":[…]}}.',
-  ],
-  [
-    { metadata: '{"seed":' },
-    'metadata: as a string it must hold a JSON object, but it is not valid JSON: it ends too early at line 1, column 9; got "{\\"seed\\":".',
-  ],
-  [
-    { metadata: { seed: 1.5 } },
-    'metadata.seed: must be a whole number from -1 to 4294967295; got 1.5.',
-  ],
-  [
-    { metadata: { draft: 'true' } },
-    'metadata.draft: must be true or false (a JSON boolean, not a string); got "true".',
-  ],
-  [
-    { metadata: { duration: 5 } },
-    'metadata.duration: is not an extension option; send it at the top level, next to model and prompt.',
-  ],
-  [
-    { metadata: { service_tier: 'flex' } },
-    'metadata.service_tier: cannot be passed through: the service sets or prices it itself. Leave it out.',
-  ],
+test.each<[Record<string, unknown>, RegExp]>([
+  [{ ratio: '2:1' }, /^ratio: .*"21:9", "adaptive"; got "2:1"/],
+  [{ resolution: '2k' }, /^resolution: .*"4k"; got "2k"/],
+  [{ input_type: 'image' }, /^input_type: .*"reference"; got "image"/],
+  [{ prompt: 5 }, /^prompt: .*got 5/],
+  [{ images: image }, /^images: .*at most 9/],
+  [{ videos: [7] }, /^videos\[0\]: .*2048/],
+  [{ image, images: [image] }, /^image: .*images\[0\]/],
+  [{ watermark: true }, /^watermark: .*{"metadata":{"watermark":true}}/],
+  [{ tools: [{ type: 'x' }] }, /^tools: .*{"metadata":{"tools":\[…\]}}/],
+  [{ metadata: '{"seed":' }, /^metadata: .*line 1, column 9/],
+  [{ metadata: { seed: 1.5 } }, /^metadata\.seed: .*-1 to 4294967295/],
+  [{ metadata: { draft: 'true' } }, /^metadata\.draft: .*got "true"/],
+  [{ metadata: { duration: 5 } }, /^metadata\.duration: .*top level/],
+  [{ metadata: { service_tier: 'flex' } }, /^metadata\.service_tier: .*passed through/],
   [
     { metadata: { super_resolution_config: { resolution: '4k', bitrate: 1 } } },
-    'metadata.super_resolution_config.bitrate: is not a field; the fields are resolution, resolution_limit, scene, tool_version, fps.',
-  ],
-  [
-    { metadata: { super_resolution_config: { scene: 'ugc' } } },
-    'metadata.super_resolution_config: needs exactly one of resolution and resolution_limit; got neither.',
+    /^metadata\.super_resolution_config\.bitrate: .*scene, tool_version, fps/,
   ],
   [
     { metadata: { super_resolution_config: { resolution: '4k', fps: 0 } } },
-    'metadata.super_resolution_config.fps: must be a whole number from 1 to 120; got 0.',
+    /^metadata\.super_resolution_config\.fps: .*1 to 120/,
   ],
-])('the message for the request %j names the field and the rule', (body, sentence) => {
+])('the message for the request %j names the field and the rule', (body, told) => {
   expect(parseRequest({ ...base, ...body }).faults.map(({ message }) => message)).toEqual([
-    sentence,
+    expect.stringMatching(told),
   ]);
 });

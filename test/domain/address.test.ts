@@ -30,8 +30,8 @@ test.each([
   ['https://exa\tmple.com/', /spaces or control/],
   ['https://exa\nmple.com/', /spaces or control/],
   ['/relative', /absolute/],
-  ['javascript:alert(1)', /https:\/\/ or http:\/\/, not with "javascript:"/],
-  ['file:///etc/passwd', /https:\/\/ or http:\/\/, not with "file:"/],
+  ['javascript:alert(1)', /http:\/\/, .*"javascript:"/],
+  ['file:///etc/passwd', /http:\/\/, .*"file:"/],
   [`https://example.com/${'a'.repeat(2048)}`, /at most 2048/],
   [`https://${'a'.repeat(64)}.example.com/`, /not allowed/],
 ])('the URL %s is refused', (text, fault) => {
@@ -41,12 +41,11 @@ test.each([
 test('all faults of an address are reported together, and the report says whether its host is inside', () => {
   const https = { ...rules, schemes: ['https'] as const };
   expect(checkUrl('http://127.1:9000/x', https)).toEqual({
-    fault:
-      'must begin with https://, not with "http:". Its host is not allowed: send a publicly reachable address.',
+    fault: expect.stringMatching(/^must .*https:.*"http:"\. Its host is not allowed/),
     isInside: true,
   });
   expect(checkUrl('http://user@example.com/', https)).toEqual({
-    fault: 'must not carry a user name or password. Must begin with https://, not with "http:".',
+    fault: expect.stringMatching(/^must .*user name.*\. Must .*"http:"\.$/),
     isInside: false,
   });
 });

@@ -90,10 +90,9 @@ test.each([create, '/v1/video/generations'])(
     expect(await lengths(task)).toEqual([null, null]);
     for (const link of task.links) {
       const reply = await fetch(link);
-      const { error } = (await reply.json()) as { error: { message: string } };
-      expect([reply.status, error.message]).toEqual([
+      expect([reply.status, await reply.json()]).toMatchObject([
         410,
-        'The file is not kept any more: its owner removed it.',
+        { error: { code: 'file_removed', message: expect.stringContaining('its owner') } },
       ]);
     }
   },
@@ -125,7 +124,7 @@ test('deleting the content of an unfinished task is a 409 that tells the caller 
       code: 'task_not_finished',
       type: 'invalid_request_error',
       param: 'task_id',
-      message: `The task has not finished, so it has no content to delete. Cancel it first, with DELETE /v1/videos/generations/${json.id}.`,
+      message: expect.stringContaining(`DELETE /v1/videos/generations/${json.id}`),
     },
   ]);
   expect((await read(json.id)).status).toBe('submitted');
