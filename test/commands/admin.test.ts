@@ -46,7 +46,7 @@ test('if the answer of the database to COMMIT is lost, the command reports an un
     const { exitCode, err } = await admin(credit, { DATABASE_URL: cutter.url });
     expect(cutter.hasCut()).toBe(true);
     expect(exitCode).toBe(1);
-    expect(err).toContain('It is not known whether the command was carried out');
+    expect(err).toContain('not known whether');
     expect((await admin(`log --account ${id} --json`)).json[0].command).toContain('credit');
   } finally {
     await cutter.close();
@@ -109,7 +109,7 @@ describe('accounts', () => {
     });
     const other = await admin(`accounts credit ${id} 99 --reference invoice-7`);
     expect(other.exitCode).toBe(1);
-    expect(other.err).toContain('recorded with another amount; nothing was moved');
+    expect(other.err).toContain('another amount; nothing was moved');
     const { json } = await admin(`statement ${id} --json`);
     expect(json.movements).toEqual([
       expect.objectContaining({ number: 1, kind: 'credit', change: '12.345678', reason: 'top-up' }),
@@ -139,7 +139,7 @@ describe('accounts', () => {
     await database.db.raw(`update balances set currency = 'USD' where account_id = ?`, [id]);
     const { exitCode, err } = await admin(`accounts credit ${id} 1`);
     expect(exitCode).toBe(1);
-    expect(err).toContain('are in another; nothing was moved');
+    expect(err).toContain('in another; nothing was moved');
   });
 
   test('credits without a reference are recorded each time', async () => {
@@ -160,7 +160,7 @@ describe('accounts', () => {
     ['1,5', 'is not an amount'],
     ['1_000', 'is not an amount'],
     ['', 'is not an amount'],
-    ['100 USD', 'in another currency; the books are in CNY'],
+    ['100 USD', 'the books are in CNY'],
     ['EUR 100', 'in another currency'],
     ['CNY 100 USD', 'in another currency'],
   ])('an amount of "%s" is refused: %s', async (amount, reason) => {
@@ -223,11 +223,11 @@ describe('accounts', () => {
     await terms('--files-kept-days none --tasks-kept-days none --json');
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
-    expect(out).toContain('30, from the setting FILES_KEPT_DAYS');
-    expect(out).toContain('400, from the setting TASKS_KEPT_DAYS');
-    expect(out).toContain('10000, from the setting QUEUED_TASKS_MAX');
+    expect(out).toMatch(/30, .*FILES_KEPT_DAYS/);
+    expect(out).toMatch(/400, .*TASKS_KEPT_DAYS/);
+    expect(out).toMatch(/10000, .*QUEUED_TASKS_MAX/);
     const lower = await admin(`accounts show ${accountId}`, { QUEUED_TASKS_MAX: '7' });
-    expect(lower.out).toContain('7, from the setting QUEUED_TASKS_MAX');
+    expect(lower.out).toMatch(/7, .*QUEUED_TASKS_MAX/);
   });
 
   test('the rates of a key are set, listed and removed', async () => {
@@ -241,9 +241,7 @@ describe('accounts', () => {
     const { json } = await admin(`keys list --account ${accountId} --json`);
     expect(json).toContainEqual(expect.objectContaining(changed));
     expect(await terms('--create-rate none ')).toEqual({ ...changed, createRate: null });
-    expect((await admin(`keys terms ${keyId}`)).out).toContain(
-      '50, from the setting CREATE_RATE_PER_SECOND',
-    );
+    expect((await admin(`keys terms ${keyId}`)).out).toMatch(/50, .*CREATE_RATE_PER_SECOND/);
   });
 
   test('an account is disabled with or without cancelling its unfinished tasks', async () => {
@@ -313,7 +311,7 @@ describe('keys', () => {
     const at = found?.revokedAt?.toISOString().slice(0, 19).replace('T', ' ');
     const again = await admin(`keys revoke ${json.keyId}`);
     expect(again.exitCode).toBe(0);
-    expect(again.out).toBe(`The key ${json.keyId} was revoked before, at ${at}Z.\n`);
+    expect(again.out).toMatch(new RegExp(`^.*${json.keyId} .*before.* ${at}Z.*\n$`));
   });
 
   test.each([
@@ -659,7 +657,7 @@ describe('the schema', () => {
     const { exitCode, err } = await admin('migrate');
     expect({ exitCode, err }).toMatchObject({
       exitCode: 1,
-      err: expect.stringContaining('"video_operator" may not change the schema: set DATABASE_URL'),
+      err: expect.stringMatching(/"video_operator" .*DATABASE_URL/),
     });
   });
 
@@ -714,24 +712,12 @@ describe('wrong use', () => {
     ['accounts show acct_none', 1, 'There is no account acct_none'],
     ['accounts credit acct_none 1', 1, 'There is no account acct_none'],
     ['accounts correct a 1 --reference r --reason x', 2, '--for must be given'],
-    [
-      'accounts correct a 1 --for me --reference r --reason x',
-      2,
-      '--for is one of customer, house',
-    ],
+    ['accounts correct a 1 --for me --reference r --reason x', 2, '--for .* customer, house'],
     ['accounts disable acct_none', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --running-max 2', 1, 'There is no account acct_none'],
     ['accounts terms acct_none --queued-max -1', 2, '--queued-max is a whole number'],
-    [
-      'accounts terms acct_none --files-kept-days 0',
-      2,
-      '--files-kept-days is a whole number from 1',
-    ],
-    [
-      'accounts terms acct_none --tasks-kept-days 34',
-      2,
-      '--tasks-kept-days is 0 or a whole number from 35',
-    ],
+    ['accounts terms acct_none --files-kept-days 0', 2, '--files-kept-days .* from 1'],
+    ['accounts terms acct_none --tasks-kept-days 34', 2, '--tasks-kept-days .* 0 .* from 35'],
     ['accounts enable acct_none', 1, 'There is no account acct_none'],
     ['keys create --account acct_none', 1, 'There is no account acct_none'],
     ['keys terms key_none --read-rate 1', 1, 'There is no key key_none'],
@@ -739,16 +725,16 @@ describe('wrong use', () => {
     ['keys revoke key_none', 1, 'There is no key key_none'],
     ['tasks show task_none', 1, 'There is no task task_none'],
     ['tasks list --status done', 2, '--status is one of pending, submitted'],
-    ['tasks list --limit 0', 2, '--limit is a whole number from 1 to 10000'],
+    ['tasks list --limit 0', 2, '--limit .* 1 to 10000'],
     ['statement acct_none', 1, 'There is no account acct_none'],
     ['callbacks list --state open', 2, '--state is one of pending, delivered'],
     ['webhooks rotate acct_none', 1, 'There is no account acct_none'],
   ])('the command "%s" exits with %i: %s', async (line, exitCode, reason) => {
     const said = await admin(line);
-    expect(said).toMatchObject({ exitCode, out: '', err: expect.stringContaining(reason) });
+    expect(said).toMatchObject({ exitCode, out: '', err: expect.stringMatching(reason) });
     const asJson = await admin(`${line} --json`);
     expect(asJson.exitCode).toBe(exitCode);
-    expect(asJson.json).toEqual({ error: expect.stringContaining(reason), exitCode });
+    expect(asJson.json).toEqual({ error: expect.stringMatching(reason), exitCode });
   });
 
   test('`keys revoke` refuses a key that is given instead of a key id, and does not print the key', async () => {
@@ -756,8 +742,9 @@ describe('wrong use', () => {
     const { exitCode, err } = await admin(`keys revoke ${key}`);
     expect({ exitCode, err }).toEqual({
       exitCode: 1,
-      err: 'There is no key with this id, which is the key itself. "keys list" shows the ids.\n',
+      err: expect.stringContaining('the key itself'),
     });
+    expect(err).not.toContain(key);
   });
 
   test('a database that does not answer causes an error message of one sentence', async () => {
@@ -766,9 +753,7 @@ describe('wrong use', () => {
     });
     expect({ exitCode, err }).toMatchObject({
       exitCode: 1,
-      err: expect.stringMatching(
-        /^The database at 127\.0\.0\.1:1\/none \(DATABASE_URL\) does not answer: .*ECONNREFUSED.*\n$/,
-      ),
+      err: expect.stringMatching(/^.*127\.0\.0\.1:1\/none \(DATABASE_URL\) .*ECONNREFUSED.*\n$/),
     });
   });
 
@@ -776,7 +761,7 @@ describe('wrong use', () => {
     const { exitCode, err } = await admin('accounts list', { DATABASE_URL: '' });
     expect({ exitCode, err }).toMatchObject({
       exitCode: 2,
-      err: expect.stringContaining('no stack of `npm start` runs in .data (DATA_DIR)'),
+      err: expect.stringContaining('runs in .data (DATA_DIR)'),
     });
   });
 });

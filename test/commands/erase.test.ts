@@ -270,7 +270,7 @@ describe('an erased account', () => {
     const said = await admin(`callbacks resend ${content.succeeded}`);
     expect(said).toMatchObject({
       exitCode: 1,
-      err: `The content of ${content.succeeded} was erased.\n`,
+      err: expect.stringMatching(`^.*${content.succeeded} was erased.*\n$`),
     });
   });
 
@@ -286,9 +286,8 @@ test('`accounts erase` is refused while tasks are unfinished, and nothing change
   await openNew(database.db, anOpening(accountId, aTaskId(), 1_000_000));
   const said = await admin(`accounts erase ${accountId}`);
   expect(said.exitCode).toBe(1);
-  expect(said.err).toContain(
-    `${accountId} has 1 unfinished task; nothing was changed. ` +
-      `Run \`admin accounts disable ${accountId} --cancel\``,
+  expect(said.err).toMatch(
+    new RegExp(`${accountId} has 1 unfinished.*accounts disable ${accountId} --cancel`),
   );
   expect((await admin(`accounts show ${accountId} --json`)).json.disabledAt).toBeNull();
   expect(await actsOf(accountId)).toEqual([]);
@@ -302,7 +301,7 @@ test('`accounts erase` reports a storage that does not answer, and a later run c
     const said = await admin(`accounts erase ${accountId}`, environmentOf('S3'));
     expect(said).toMatchObject({
       exitCode: 1,
-      err: expect.stringMatching(/^The storage cannot be used \(away\): .*run the command again\./),
+      err: expect.stringMatching(/^The storage .*\(away\): .*again\./),
     });
   } finally {
     await server.restart();

@@ -51,7 +51,7 @@ describe('`admin migrate`', () => {
   ])('prints one sentence about %s', async (_, over) => {
     expect(await run(over)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Temporal at \S+ \(TEMPORAL_ADDRESS\) does not answer for .*\n$/),
+      err: expect.stringMatching(/^Temporal at \S+ \(TEMPORAL_ADDRESS\) .*\n$/),
     });
   });
 });
@@ -73,8 +73,7 @@ test('an old schema is reported with its missing steps, and a newer schema with 
   await migrate(database.db);
   await checkSchema(database.db);
   await database.db('schema_migrations').insert({ name: '9999_from_the_future' });
-  const refusal =
-    /newer schema than this version knows \(9999_from_the_future\)\. Nothing was changed/;
+  const refusal = /newer schema .*9999_from_the_future.*Nothing was changed/;
   await expect(checkSchema(database.db)).rejects.toThrow(refusal);
   await expect(migrate(database.db)).rejects.toThrow(refusal);
 });

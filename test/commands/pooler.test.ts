@@ -25,12 +25,12 @@ const idle = 'idle_in_transaction_session_timeout,extra_float_digits,lock_timeou
   [
     'that refuses the settings of a connection',
     [],
-    /^DATABASE_URL leads to a pooler at .* \(unsupported startup parameter: \w+\): .* the address of PostgreSQL itself .*\n$/,
+    /^DATABASE_URL .*pooler at .*unsupported startup parameter: \w+.*PostgreSQL itself.*\n$/,
   ],
   [
     'that ignores the settings of a connection',
     [`${ignored},${idle}`],
-    /^DATABASE_URL leads to a pooler that ignores the settings .* the address of PostgreSQL itself .*\n$/,
+    /^DATABASE_URL .*pooler that ignores .*PostgreSQL itself.*\n$/,
   ],
 ])('a pooler %s is refused by every process', async (_what, settings, sentence) => {
   const pooler = await startPooler(database.url, settings);

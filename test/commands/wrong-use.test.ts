@@ -27,7 +27,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     'a missing setting',
     ['worker'],
     { DATABASE_URL: 'postgres://a/b' },
-    /TEMPORAL_ADDRESS is not set \(the Temporal server, as host:port\)\./,
+    /TEMPORAL_ADDRESS is not set .*host:port/,
   ],
   [
     'several invalid settings',
@@ -39,7 +39,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     'a worker without the key of a channel',
     ['worker'],
     { DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', STUDIO_URL: 'http://a' },
-    /^STUDIO_API_KEY is not set\. catalogue\.yaml names it as the key of the channels studio, .+\.\n$/,
+    /^STUDIO_API_KEY is not set\. catalogue\.yaml .* studio, .+\n$/,
   ],
   [
     'a worker with a line break in the key of a channel',
@@ -48,7 +48,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
       ...{ DATABASE_URL: 'postgres://a/b', TEMPORAL_ADDRESS: 'a:1', STUDIO_URL: 'http://a' },
       STUDIO_API_KEY: 'a-key-with-a-line-break\n',
     },
-    /^STUDIO_API_KEY contains a line break or another character .*\. catalogue\.yaml names it/,
+    /^STUDIO_API_KEY .*line break .*\. catalogue\.yaml /,
   ],
   [
     'a stack without the key of a channel',
@@ -60,20 +60,15 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     'an unknown flag',
     ['dev', '--witout', 'api'],
     {},
-    /Unknown option '--witout'.*\nUsage: npm start -- \[options\]\n.*--without <parts>/,
+    /'--witout'.*\nUsage: npm start .*\n.*--without <parts>/,
   ],
   [
     'a receiver without a port',
     ['dev', '--receiver', '127.0.0.1'],
     {},
-    /--receiver takes host:port, as 127\.0\.0\.1:9000, not "127\.0\.0\.1"/,
+    /--receiver .*host:port.* not "127\.0\.0\.1"/,
   ],
-  [
-    'an unknown part',
-    ['dev', '--without', 'apo'],
-    {},
-    /--without takes some of postgres, .*not "apo"/,
-  ],
+  ['an unknown part', ['dev', '--without', 'apo'], {}, /--without .*postgres, .*not "apo"/],
   [
     'a stack without a database and DATABASE_URL',
     ['dev', '--without', 'postgres'],
@@ -92,12 +87,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     { CATALOGUE_FILE: '/none.yaml' },
     /none\.yaml cannot be used:\n.*ENOENT/,
   ],
-  [
-    'a catalogue in another currency',
-    ['dev'],
-    { CURRENCY: 'USD' },
-    /CURRENCY is USD, but the prices .* are in CNY/,
-  ],
+  ['a catalogue in another currency', ['dev'], { CURRENCY: 'USD' }, /CURRENCY is USD.* CNY/],
   [
     'a TEMPORAL_CLI that does not exist',
     ['dev'],
@@ -143,7 +133,7 @@ test('a configured Temporal that does not answer is reported, and nothing is sta
     expect(ended).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^Temporal at 127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\) does not answer for namespace "default": .+\n$/,
+        /^Temporal .*127\.0\.0\.1:1 \(TEMPORAL_ADDRESS\) .*"default".+\n$/,
       ),
     });
     expect(ended.out).not.toContain('starting');

@@ -190,7 +190,7 @@ describe('a migration', () => {
   });
 
   test.each<[string, Partial<Roles>, RegExp]>([
-    ['unknown', { api: 'nobody' }, /There is no role "nobody" \(DATABASE_API_ROLE\)/],
+    ['unknown', { api: 'nobody' }, /"nobody" \(DATABASE_API_ROLE\)/],
     [
       'the owner of the tables',
       { operator: 'video' },

@@ -127,7 +127,7 @@ describeWithGo(`the chart${why}`, () => {
       'settings.TEMPORAL_ADDRESS=',
       'settings.TEMPORAL_ADDRESS is empty',
     ],
-    ['an empty name of a secret', 'secrets.worker=', 'secrets.worker is empty: name the Secret'],
+    ['an empty name of a secret', 'secrets.worker=', 'secrets.worker is empty'],
     [
       'a missing catalogue',
       'catalogue.content=',

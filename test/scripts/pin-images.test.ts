@@ -39,9 +39,7 @@ test('`pin-images.mjs` changes no file and names the image if a digest cannot be
   const before = file('Dockerfile');
   const { status, stderr } = pin();
   expect(status).toBe(1);
-  expect(stderr).toBe(
-    'The digest of prom/prometheus:v3.1.0 could not be read, so nothing was changed: no such manifest\n',
-  );
+  expect(stderr).toMatch(/^.*prom\/prometheus:v3\.1\.0 .*no such manifest\n$/);
   expect(file('Dockerfile')).toBe(before);
 });
 

@@ -31,7 +31,7 @@ test('`running.mjs` refuses a name that does not exist and lists the valid names
     expect(await running(...names)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `There is no value "${names[0] ?? ''}". The values are apiUrl, apiKey.\n`,
+      stderr: expect.stringMatching(`^.*"${names[0] ?? ''}".* apiUrl, apiKey\\.\n$`),
     });
   }
 });
@@ -46,6 +46,6 @@ test.each([
   expect(await running('apiUrl')).toEqual({
     code: 1,
     stdout: '',
-    stderr: `No \`npm start\` runs in ${folder}. Start it and wait until everything runs.\n`,
+    stderr: expect.stringMatching(`^.* runs in ${folder}.*\n$`),
   });
 });
