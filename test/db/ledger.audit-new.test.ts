@@ -59,34 +59,30 @@ describe('in new movements of an audited account, the scheduled audit', () => {
     [
       'a changed amount',
       `update transfers set amount = 41 where id = 'task_new:settle'`,
-      'a: balances are the sums of their movements',
+      /^a: .*sums/,
     ],
     [
       'a changed balance in the row of the first new movement',
       `update transfers set available_after = 1 where id = 'task_new:hold'`,
-      'task_new:hold: the balances after a movement follow from those before it',
+      /^task_new:hold: .*follow/,
     ],
-    [
-      'a deleted movement',
-      `delete from transfers where id = 'task_new:hold'`,
-      'a: the numbers of an account have no gap',
-    ],
+    ['a deleted movement', `delete from transfers where id = 'task_new:hold'`, /^a: .*gap/],
     [
       'a movement that did not change the balance',
       `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
                               held_after)
        values ('gift', 'a', 9, 'credit', 'credits', 'available', 5, 955, 10)`,
-      'a: balances are the sums of their movements',
+      /^a: .*sums/,
     ],
     [
       'a refund that the task does not show',
       `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = 'task_new'`,
-      'task_new: a final task shows what moved',
+      /^task_new: .*shows what moved/,
     ],
     [
       'a task that was closed without closeTask',
       `update tasks set object = '{}', finished_at = now() where id = 'a_open'`,
-      'a: no hold outlives its task, and no task is open without one',
+      /^a: .*outlives/,
     ],
   ])('finds %s each time it runs', async (_, sql, difference) => {
     await someBooks(database.db, 'a');
@@ -96,9 +92,9 @@ describe('in new movements of an audited account, the scheduled audit', () => {
     await aTask('a', 'task_new');
     await dropGuards(database.db);
     await database.db.raw(sql);
-    expect(await found()).toContain(difference);
-    expect(await found()).toContain(difference);
-    expect(await foundByAll()).toContain(difference);
+    expect(await found()).toContainEqual(expect.stringMatching(difference));
+    expect(await found()).toContainEqual(expect.stringMatching(difference));
+    expect(await foundByAll()).toContainEqual(expect.stringMatching(difference));
   });
 });
 
@@ -108,15 +104,15 @@ test('the full audit finds a changed old movement; the scheduled audit finds it 
   expect(await found()).toEqual([]);
   await dropGuards(database.db);
   await database.db.raw(`update transfers set available_after = 891 where id = 'a_done:hold'`);
-  const changed = 'a_done:hold: the balances after a movement follow from those before it';
-  expect(await foundByAll()).toContain(changed);
+  const changed = expect.stringMatching(/^a_done:hold: .*follow/);
+  expect(await foundByAll()).toContainEqual(changed);
   // As documented, the scheduled audit does not read movements that agreed before.
   expect(await found()).toEqual([]);
   await database.db.raw(`update balances set available = available + 1 where account_id = 'a'`);
   // A difference makes the audit read the account from its first movement.
   const differences = await found();
-  expect(differences).toContain('a: balances are the sums of their movements');
-  expect(differences).toContain(changed);
+  expect(differences).toContainEqual(expect.stringMatching(/^a: .*sums/));
+  expect(differences).toContainEqual(changed);
 });
 
 test('the scheduled audit finds an account whose balance was deleted after the previous audit', async () => {
@@ -124,7 +120,7 @@ test('the scheduled audit finds an account whose balance was deleted after the p
   await age();
   expect(await found()).toEqual([]);
   await database.db.raw(`delete from balances where account_id = 'a'`);
-  const removed = ['a: every movement belongs to an account with books'];
+  const removed = [expect.stringMatching(/^a: .*books/)];
   expect([await found(), await found()]).toEqual([removed, removed]);
 });
 
@@ -145,7 +141,7 @@ describe('an audit that fails before it has stored its result', () => {
     await someBooks(database.db, 'b');
     await database.db.raw(`update balances set held = held + 1 where account_id = 'b'`);
     await dieBeforeResult();
-    expect(await found()).toContain('b: balances are the sums of their movements');
+    expect(await found()).toContainEqual(expect.stringMatching(/^b: .*sums/));
   });
 
   test('leaves its movements to the next audit, which finds a difference in a new movement', async () => {
@@ -156,7 +152,7 @@ describe('an audit that fails before it has stored its result', () => {
     await aTask('a', 'task_new');
     await dropGuards(database.db);
     await database.db.raw(`update transfers set amount = 41 where id = 'task_new:settle'`);
-    expect(await found()).toContain('a: balances are the sums of their movements');
+    expect(await found()).toContainEqual(expect.stringMatching(/^a: .*sums/));
   });
 
   async function dieBeforeResult(): Promise<void> {
@@ -175,7 +171,7 @@ test('the scheduled audit includes the accounts after its first batch', async ()
     insert into balances (account_id) select 'n' || n from generate_series(1000, 1600) n`);
   expect(await found()).toEqual([]);
   await database.db.raw(`update balances set available = 1 where account_id = 'n1600'`);
-  expect(await found()).toEqual(['n1600: balances are the sums of their movements']);
+  expect(await found()).toEqual([expect.stringMatching(/^n1600: .*sums/)]);
 });
 
 // Damage that no audit finds by the balances or by the last movement of an account.
@@ -199,9 +195,10 @@ describe.each(damages.map(([name], index) => [name, index] as const))(
       await dropGuards(database.db);
       const [, sql, subject, rule] = damages[index] ?? ['', '', '', ''];
       await database.db.raw(ofAccount(sql, index));
-      const difference = `${ofAccount(subject, index)}: ${rule}`;
-      expect(await foundByAll()).toContain(difference);
-      if (!inOldMovements.includes(name)) expect(await found()).toContain(difference);
+      const difference = `^${ofAccount(subject, index)}: .*${rule}`;
+      expect(await foundByAll()).toContainEqual(expect.stringMatching(difference));
+      if (!inOldMovements.includes(name))
+        expect(await found()).toContainEqual(expect.stringMatching(difference));
       else expect(await found()).toEqual([]);
     });
   },

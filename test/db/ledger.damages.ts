@@ -8,7 +8,7 @@ import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 
 // The SQL writes `:a` for the account. Its books have a credit of 1,000, a task `:a_open` that
 // holds 10, and a task `:a_done` that held 100 and was charged 40. A row has the damage, its SQL,
-// the subject of the difference, and the rule that is broken.
+// the subject of the difference, and words of the rule that is broken.
 export const damages: readonly (readonly [
   name: string,
   sql: string,
@@ -19,63 +19,53 @@ export const damages: readonly (readonly [
     'a balance that was changed by hand',
     `update balances set available = available + 1 where account_id = ':a'`,
     ':a',
-    'balances are the sums of their movements',
+    'sums',
   ],
   [
     'a hold that was changed by hand',
     `update balances set held = held + 1 where account_id = ':a'`,
     ':a',
-    'no hold outlives its task, and no task is open without one',
+    'outlives',
   ],
   [
     'a count of open tasks that was changed by hand',
     `update balances set open_tasks = 2 where account_id = ':a'`,
     ':a',
-    'no hold outlives its task, and no task is open without one',
+    'outlives',
   ],
-  [
-    'books that were removed',
-    `delete from balances where account_id = ':a'`,
-    ':a',
-    'every movement belongs to an account with books',
-  ],
-  [
-    'a deleted movement',
-    `delete from transfers where id = ':a_done:refund'`,
-    ':a',
-    'the numbers of an account have no gap',
-  ],
+  ['books that were removed', `delete from balances where account_id = ':a'`, ':a', 'books'],
+  ['a deleted movement', `delete from transfers where id = ':a_done:refund'`, ':a', 'gap'],
   [
     'a deleted last movement with balances that were changed to match',
     `delete from transfers where id = ':a_done:refund';
      update balances set available = available - 60, held = 70, last_seq = 4
       where account_id = ':a'`,
     ':a_done',
-    'every final task returned or spent exactly its hold',
+    'exactly its hold',
   ],
   [
     'a movement with another number',
     `update transfers set seq = 99 where id = ':a_done:refund'`,
     ':a',
-    'the numbers of an account have no gap',
+    'gap',
   ],
   [
     'a changed amount',
     `update transfers set amount = 41 where id = ':a_done:settle'`,
     ':a',
-    'balances are the sums of their movements',
+    'sums',
   ],
   [
     'a changed balance in the row of a movement',
     `update transfers set available_after = 891 where id = ':a_done:hold'`,
     ':a_done:hold',
-    'the balances after a movement follow from those before it',
+    'follow',
   ],
   [
     'a changed held balance in the row of a movement',
     `update transfers set held_after = 0 where id = ':a_done:hold'`,
     ':a_done:hold',
-    'the balances after a movement follow from those before it',
+    'follow',
   ],
   [
     'a movement that did not change the balance',
@@ -83,49 +73,49 @@ export const damages: readonly (readonly [
                             held_after)
      values (':a:gift', ':a', 6, 'credit', 'credits', 'available', 5, 955, 10)`,
     ':a',
-    'balances are the sums of their movements',
+    'sums',
   ],
   [
     'a movement from the wrong ledger account',
     `update transfers set debit = 'available' where id = ':a_done:settle'`,
     ':a_done:settle',
-    'a movement takes from one account what it gives to another',
+    'takes',
   ],
   [
     'a movement to an unknown ledger account',
     `update transfers set credit = 'pocket' where id = ':a_done:settle'`,
     ':a_done:settle',
-    'a movement takes from one account what it gives to another',
+    'takes',
   ],
   [
     'a movement with a negative amount',
     `update transfers set amount = -40 where id = ':a_done:settle'`,
     ':a_done:settle',
-    'a movement takes from one account what it gives to another',
+    'takes',
   ],
   [
     'a movement of an unknown kind',
     `update transfers set kind = 'gift' where id = ':a:credit:start'`,
     ':a:credit:start',
-    'a movement takes from one account what it gives to another',
+    'takes',
   ],
   [
     'a task closed without its movements',
     `update tasks set object = '{}', finished_at = now() where id = ':a_open'`,
     ':a_open',
-    'every final task returned or spent exactly its hold',
+    'exactly its hold',
   ],
   [
     'a task that is open again',
     `update tasks set object = null, finished_at = null where id = ':a_done'`,
     ':a_done',
-    'an open task has moved nothing but its hold',
+    'nothing but its hold',
   ],
   [
     'a deleted task',
     `delete from jobs where task_id = ':a_done'; delete from tasks where id = ':a_done'`,
     ':a_done',
-    'every movement of a task belongs to one',
+    'belongs to one',
   ],
   [
     'a final task that never moved anything',
@@ -136,46 +126,46 @@ export const damages: readonly (readonly [
             trace_id, created_at, deadline_at, finished_at
        from tasks where id = ':a_done'`,
     ':a_ghost',
-    'a task has one hold',
+    'one hold',
   ],
   [
     'a second hold',
     `update transfers set kind = 'hold', debit = 'available', credit = 'held'
       where id = ':a_done:refund'`,
     ':a_done',
-    'a task has one hold',
+    'one hold',
   ],
   [
     'a movement of one customer for a task of another',
     `update tasks set account_id = 'whole' where id = ':a_done'`,
     ':a_done',
-    'a task moves money of its own account only',
+    'its own account',
   ],
   [
     'a charge that the task does not show',
     `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = ':a_done'`,
     ':a_done',
-    'a final task shows what moved',
+    'shows what moved',
   ],
   [
     'a charge of a task that shows no bill',
     `update tasks set object = '{}' where id = ':a_done'`,
     ':a_done',
-    'a final task shows what moved',
+    'shows what moved',
   ],
   [
     'a refund that the task does not show',
     `update tasks set object = replace(object::text, '"refunded":"0.000060"',
                                        '"refunded":"0.000061"')::json where id = ':a_done'`,
     ':a_done',
-    'a final task shows what moved',
+    'shows what moved',
   ],
   [
     'a failed task that was charged',
     `update tasks set object = replace(object::text, '"succeeded"', '"failed"')::json
       where id = ':a_done'`,
     ':a_done',
-    'a failed task is charged nothing',
+    'charged nothing',
   ],
 ];
 

@@ -68,7 +68,7 @@ describe('openTask', () => {
       refusal: {
         code: 'insufficient_balance',
         param: '',
-        message: 'This task needs a hold of 5.009400 CNY, but only 5.009399 CNY is available.',
+        message: expect.stringMatching(/5\.009400 CNY.*5\.009399 CNY/),
       },
     });
     expect(await funds(accountId)).toEqual([hold - 1, 0, 0]);

@@ -82,7 +82,7 @@ test('the audit has its own Temporal Schedule, which first runs at the start of 
   await temporal.client.schedule.getHandle(`audit:${service.taskQueue}`).trigger();
   await until('the second audit', () => audits().length > 1);
   expect(audits()[1]?.args).toEqual([
-    [expect.objectContaining({ check: 'balances are the sums of their movements' })],
+    [expect.objectContaining({ check: expect.stringContaining('sums') })],
   ]);
   await service.db.raw('update balances set available = available - 1');
 });
