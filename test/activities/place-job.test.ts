@@ -295,7 +295,7 @@ test('a refusal of the caller’s input fails the job, and no second channel is 
     report: {
       failure: {
         code: 'InputTextSensitiveContentDetected',
-        sentence: 'The prompt was refused by the content check.',
+        sentence: expect.stringContaining('prompt'),
       },
     },
   });

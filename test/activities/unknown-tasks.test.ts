@@ -37,7 +37,7 @@ function recording() {
 const unknownFinding = (unknown: number, described: number): Finding => [
   'unknown_to_temporal',
   '',
-  `Temporal does not know ${unknown} of ${described} open tasks; none of them is closed`,
+  expect.stringContaining(` ${unknown} of ${described} `),
 ];
 
 const idsOf = (orphans: readonly Orphan[]) => orphans.map(({ taskId }) => taskId).sort();

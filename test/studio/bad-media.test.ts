@@ -40,50 +40,25 @@ type Make = (url: string) => object;
 const first: Make = (url) => image(url, 'first_frame');
 
 test.each<[string, Make, string, RegExp]>([
-  ['a URL that is answered with 404', first, '/nothing', /could not be fetched: HTTP 404/],
+  ['a URL that is answered with 404', first, '/nothing', /HTTP 404/],
   ['an HTML page instead of an image', first, '/page', /is of type text\/html, not image\/…/],
   ['an HTML page sent as an image', first, '/false.png', /is not a picture/],
   ['an incomplete image', first, '/half.jpg', /could not be decoded/],
   ['an SVG drawing', first, '/drawing', /is not a picture/],
   ['an image above 30 MB', first, '/large', /is larger than 30 MB/],
-  [
-    'an image that is too small',
-    first,
-    '/small',
-    /is 200×400; each side must have 300 to 6000 pixels/,
-  ],
-  ['an image that is too long', first, '/long', /is 900×300; width \/ height must be 0.4 to 2.5/],
+  ['an image that is too small', first, '/small', /200×400.*300 to 6000/],
+  ['an image that is too long', first, '/long', /900×300.*0\.4 to 2\.5/],
   ['an endless redirect', first, '/circle', /redirects too often/],
-  [
-    'a redirect to an internal address',
-    first,
-    '/inside',
-    /could not be fetched: The address is not allowed/,
-  ],
-  [
-    'a redirect to another scheme',
-    first,
-    '/file',
-    /could not be fetched: The address is not allowed/,
-  ],
-  [
-    'an answer that breaks off',
-    first,
-    '/broken',
-    /could not be fetched: The connection failed \(ECONNRESET\)/,
-  ],
-  ['a playlist sent as a video', video, '/list.mp4', /Video 1 is not an mp4 or mov file/],
-  ['an incomplete video', video, '/half.mp4', /Video 1 is not a complete mp4 or mov file/],
-  [
-    'a video that is too short',
-    video,
-    '/short.mp4',
-    /Video 1 is 1\.0 s long; 2 to 15 s are allowed/,
-  ],
-  ['a file that is not audio', audio, '/false.wav', /Audio 1 is not a wav or mp3 file/],
-  ['an incomplete WAV file', audio, '/half.wav', /Audio 1 is not a complete WAV file/],
-  ['audio that is too short', audio, '/short.wav', /Audio 1 is 0\.5 s long; 2 to 15 s are allowed/],
-  ['mp3 audio', audio, '/a.mp3', /Audio 1 is mp3.*send WAV, or install ffmpeg 5 or newer/],
+  ['a redirect to an internal address', first, '/inside', /address is not allowed/],
+  ['a redirect to another scheme', first, '/file', /address is not allowed/],
+  ['an answer that breaks off', first, '/broken', /ECONNRESET/],
+  ['a playlist sent as a video', video, '/list.mp4', /Video 1 .*not an mp4/],
+  ['an incomplete video', video, '/half.mp4', /Video 1 .*not a complete mp4/],
+  ['a video that is too short', video, '/short.mp4', /Video 1 .* 1\.0 s.* 2 to 15 s/],
+  ['a file that is not audio', audio, '/false.wav', /Audio 1 .*not a wav/],
+  ['an incomplete WAV file', audio, '/half.wav', /Audio 1 .*not a complete WAV/],
+  ['audio that is too short', audio, '/short.wav', /Audio 1 .* 0\.5 s.* 2 to 15 s/],
+  ['mp3 audio', audio, '/a.mp3', /Audio 1 .*mp3.*ffmpeg 5/],
 ])('a job with %s fails', async (_, make, path, message) => {
   const error = await failureOf([make(`http://${host}${path}?token=hidden`)]);
   expect(error.code).toBe('InvalidParameter');
@@ -92,12 +67,8 @@ test.each<[string, Make, string, RegExp]>([
 });
 
 test.each<[string, string, RegExp]>([
-  ['a closed port', 'http://127.0.0.1:1/a.png', /could not be fetched: .*ECONNREFUSED/],
-  [
-    'an internal address',
-    'http://10.0.0.1/a.png',
-    /could not be fetched: The address is not allowed/,
-  ],
+  ['a closed port', 'http://127.0.0.1:1/a.png', /ECONNREFUSED/],
+  ['an internal address', 'http://10.0.0.1/a.png', /address is not allowed/],
   ['another port of this machine', 'http://127.0.0.1:2/a.png', /address is not allowed/],
   ['localhost', 'http://localhost/a.png', /address is not allowed/],
 ])('a job with an image at %s fails', async (_, url, message) => {
@@ -107,7 +78,7 @@ test.each<[string, string, RegExp]>([
 test('the studio’s own media are checked like other media', async () => {
   const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
   expect((await failureOf([video(tiny.content.video_url)])).message).toMatch(
-    /Video 1 is 320×180; 409600 to 2086876 pixels are allowed/,
+    /Video 1 .*320×180.*409600 to 2086876/,
   );
   const twice = [audio(studio.sample('chime.wav')), audio(studio.sample('nothing.wav'))];
   expect((await failureOf(twice)).message).toMatch(/nothing\.wav does not exist/);
@@ -116,9 +87,7 @@ test('the studio’s own media are checked like other media', async () => {
 test('a job fails if its audio files are too long in total', async () => {
   const clips = Array.from({ length: 3 }, () => video(studio.sample('mountains.mp4')));
   const sounds = Array.from({ length: 3 }, () => audio(`http://${host}/six-seconds.wav`));
-  expect((await failureOf([...clips, ...sounds])).message).toBe(
-    'The audios are 18.0 s long together; at most 15 s.',
-  );
+  expect((await failureOf([...clips, ...sounds])).message).toMatch(/audios .* 18\.0 s.* 15 s/);
 });
 
 test('an audio file that is too large is refused during its download', async () => {

@@ -201,6 +201,6 @@ describe('an invalid script', () => {
   });
   test('the refusal of an unknown name lists the known names', async () => {
     const { json } = await studio.create({ studio: { create: { lost: true } } });
-    expect(json.error.message).toContain('known are status, code, times, lose_reply');
+    expect(json.error.message).toContain('status, code, times, lose_reply');
   });
 });
