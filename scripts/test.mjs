@@ -140,7 +140,8 @@ function workers() {
   // The cluster and its service already have about twenty processes, so one worker is enough.
   if (asked.cluster || asked.containers) return 1;
   const cores = availableParallelism();
-  return asked.fast ? cores : Math.min(4, cores + 2);
+  // Each long test keeps a core busy with a whole service of its own.
+  return asked.fast || asked.long ? cores : Math.min(4, cores + 2);
 }
 
 function countsIn(file) {

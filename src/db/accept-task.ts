@@ -22,6 +22,8 @@ import {
 interface AcceptOptions {
   /** The time in which only this process may start the task. */
   readonly leaseSeconds: number;
+  /** True if the caller gets the id as soon as the task is stored; false by default. */
+  readonly answered?: boolean;
   /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
   /** True if a repeat without an Idempotency-Key may follow (repeated-task.ts). */
@@ -142,9 +144,9 @@ const acceptOrExplain = prepare<Decision>(
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, request, plan, request_hash, trace_id,
-            hold_micros, start_at, deadline_at)
+            hold_micros, answered, start_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
-           cast(:hold as bigint),
+           cast(:hold as bigint), cast(:answered as boolean),
            now() + make_interval(secs => cast(:leaseSeconds as float8)),
            now() + make_interval(secs => cast(:expiresAfterSeconds as float8))
       from allowed
@@ -179,7 +181,7 @@ async function decide(
 
 function valuesOf(
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
-  { leaseSeconds, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
+  { leaseSeconds, answered = false, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
 ) {
   const { labels } = request.metadata;
   return {
@@ -195,6 +197,7 @@ function valuesOf(
     hold: plan.hold.amountMicros,
     currency: plan.price.currency,
     leaseSeconds,
+    answered,
     expiresAfterSeconds: plan.expiresAfterSeconds,
     queuedTasksMax,
     mayBeRepeated,

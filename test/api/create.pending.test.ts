@@ -29,6 +29,9 @@ async function withTemporalAway(): Promise<void> {
   for (let n = 0; n < 3; n += 1) expect((await api.create()).json.status).toBe('pending');
 }
 
+const withTemporalBack = () =>
+  until('creates wait again', async () => (await api.create()).json.status === 'submitted');
+
 test('while Temporal is unavailable, creates are answered without a start of their workflow', async () => {
   await withTemporalAway();
   let answer = () => {};
@@ -43,13 +46,23 @@ test('while Temporal is unavailable, creates are answered without a start of the
   expect(api.temporal.submitted.length - before).toBeLessThanOrEqual(seconds);
   api.temporal.answer = 'accept';
   answer();
-  await until('creates wait again', async () => {
-    return (await api.create()).json.status === 'submitted';
-  });
+  await withTemporalBack();
+});
+
+test('if the database connection is cut after a task of the loop was stored, the 503 to the create does not say that nothing is charged', async () => {
+  await withTemporalAway();
+  cutter.cutAt('accept_task', 'after');
+  const { status, json, headers } = await api.create();
+  expect(cutter.hasCut()).toBe(true);
+  expect([status, json.error.code]).toEqual([503, 'unavailable']);
+  expect(json.error.message).not.toContain('nothing is charged');
+  const id = headers.get('location')?.split('/').at(-1);
+  expect(await api.db('tasks').select('answered').where({ id })).toEqual([{ answered: true }]);
 });
 
 test('if the database connection is cut after `answered` was set, the 503 to the create does not say that nothing is charged', async () => {
-  await withTemporalAway();
+  await withTemporalBack();
+  api.temporal.answer = 'unanswered';
   cutter.cutAt(marking, 'after');
   const { status, json, headers } = await api.create();
   expect(cutter.hasCut()).toBe(true);

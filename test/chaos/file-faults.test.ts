@@ -253,10 +253,10 @@ async function remove(files: FileWorld, one: Upload): Promise<void> {
   }
 }
 
-/** Runs the reconciler's duty for files, as if the uploads were old. */
+/** Runs the reconciler's duty for files until nothing is left, as if the uploads were old. */
 async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
   await expireUploads(db);
-  await removeExpired({ db, storage });
+  while ((await removeExpired({ db, storage })) > 0);
 }
 
 interface Row {

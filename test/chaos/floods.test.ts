@@ -42,25 +42,31 @@ function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
   }, 120_000);
   afterAll(() => world?.close());
 
-  test(`${creates} creates within ${overMs} ms are each accepted or refused with Retry-After`, async () => {
-    const { id } = await post(world);
-    const quiet = await readsUntil(world, String(id), pause(2_000));
-    const posts = Array.from({ length: creates }, async (_, n) => {
-      await pause((n * overMs) / creates);
-      return post(world);
-    });
-    const busy = await readsUntil(world, String(id), Promise.all(posts));
-    const made = await Promise.all(posts);
-    entries.push({ key: '', callback: false, outcome: 'ok', id, seen: [] });
-    process.stdout.write(`${tally(made)}; a GET takes ${busy} ms, ${quiet} ms when it is quiet\n`);
-    const statuses = new Set(made.map(({ status }) => status));
-    for (const status of statuses) expect([200, 429, 503]).toContain(status);
-    expect(statuses).toContain(200);
-    expect(statuses).toContain(429);
-    const unhelpful = made.filter(({ status, retryAfter }) => status !== 200 && !retryAfter);
-    expect(unhelpful).toEqual([]);
-    expect(await judged(made)).toEqual([]);
-  }, 240_000);
+  test(
+    `${creates} creates within ${overMs} ms are each accepted or refused with Retry-After`,
+    async () => {
+      const { id } = await post(world);
+      const quiet = await readsUntil(world, String(id), pause(2_000));
+      const posts = Array.from({ length: creates }, async (_, n) => {
+        await pause((n * overMs) / creates);
+        return post(world);
+      });
+      const busy = await readsUntil(world, String(id), Promise.all(posts));
+      const made = await Promise.all(posts);
+      entries.push({ key: '', callback: false, outcome: 'ok', id, seen: [] });
+      process.stdout.write(
+        `${tally(made)}; a GET takes ${busy} ms, ${quiet} ms when it is quiet\n`,
+      );
+      const statuses = new Set(made.map(({ status }) => status));
+      for (const status of statuses) expect([200, 429, 503]).toContain(status);
+      expect(statuses).toContain(200);
+      expect(statuses).toContain(429);
+      const unhelpful = made.filter(({ status, retryAfter }) => status !== 200 && !retryAfter);
+      expect(unhelpful).toEqual([]);
+      expect(await judged(made)).toEqual([]);
+    },
+    240_000 + 50 * creates,
+  );
 
   test(`${drippers} slow senders are disconnected, while other callers are served`, async () => {
     const slow = Array.from({ length: drippers }, () => drip(world));

@@ -18,6 +18,7 @@ import {
   maybeStarted,
   maybeStored,
   notAccepted,
+  pendingOutcome,
   storedOutcome,
 } from './answer';
 import { mayBeRepeated } from './repeat';
@@ -35,15 +36,13 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
     };
     try {
       const acceptance = await atOnce(task.accountId, storeNow).catch((error: unknown) =>
-        unknownOutcome(deps, ctx, task, error),
+        unknownOutcome(deps, ctx, task, { error, startsNow: start !== null }),
       );
       switch (acceptance.outcome) {
-        case 'stored': {
-          const input = inputOf(task, acceptance);
-          return await (start
-            ? startAndWait(deps, ctx, input)
-            : answerPending(deps, ctx, input.taskId, 'waits'));
-        }
+        case 'stored':
+          if (start) return await startAndWait(deps, ctx, inputOf(task, acceptance));
+          deps.starter.wake();
+          return pendingOutcome(task, acceptance);
         case 'known':
           return await replay.of(acceptance.task, task.requestHash);
         case 'refused':
@@ -66,9 +65,10 @@ async function store(
   // Nobody would learn the id of this task, and a repeat of the call may come already.
   if (ctx.res.destroyed && !ctx.headers['idempotency-key']) return new Refused(callerGone);
   return acceptTask(db, task, {
-    // If this call does not start the task, it takes no lease. After the row is marked as answered,
-    // the starter of any API process may start the task.
+    // If this call does not start the task, the call is answered as soon as the row is stored. It
+    // takes no lease: the starter of any API process may start the task.
     leaseSeconds: startsNow ? leaseSeconds : 0,
+    answered: !startsNow,
     queuedTasksMax: settings.queuedTasksMax,
     mayBeRepeated: mayBeRepeated(ctx),
   });
@@ -84,12 +84,13 @@ function unknownOutcome(
   { observer }: ApiDeps,
   ctx: KeyedCall,
   { taskId }: NewTask,
-  error: unknown,
+  { error, startsNow }: { readonly error: unknown; readonly startsNow: boolean },
 ): Refused {
   if (error instanceof Refused) return error;
   if (!isRetryable(error)) throw error;
   observer.failed(error, ctx.state.requestId);
-  return isOutcomeUnknown(error) ? maybeStored(taskId) : notAccepted();
+  if (!isOutcomeUnknown(error)) return notAccepted();
+  return startsNow ? maybeStored(taskId) : maybeStarted(taskId);
 }
 
 function notStored(
@@ -134,29 +135,24 @@ async function startAndWait(
     case 'refused':
       return new Refused(submission.refusal);
     default:
-      return answerPending(deps, ctx, input.taskId, 'maybe started');
+      return answerMaybeStarted(deps, ctx, input.taskId);
   }
 }
 
 /**
- * Answers from the task's row, without an answer of its workflow. From then on the caller has the id
- * of the task, so the row is marked first, and the reconciler does not withdraw the task.
+ * Answers from the task's row, because its workflow has not answered. From then on the caller has the
+ * id of the task, so the row is marked first, and the reconciler does not withdraw the task.
  */
-async function answerPending(
-  { db, starter, observer }: ApiDeps,
+async function answerMaybeStarted(
+  { db, observer }: ApiDeps,
   ctx: KeyedCall,
   taskId: string,
-  workflow: 'waits' | 'maybe started',
 ): Promise<CreateOutcome> {
-  const waits = workflow === 'waits';
   try {
-    const row = await markAnswered(db, taskId, waits ? null : startAgainSeconds);
-    if (waits) starter.wake();
-    return storedOutcome('created', row);
+    return storedOutcome('created', await markAnswered(db, taskId, startAgainSeconds));
   } catch (error) {
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state.requestId);
-    // If the statement succeeded and only its answer was lost, the starter will start the task.
-    return waits && !isOutcomeUnknown(error) ? maybeStored(taskId) : maybeStarted(taskId);
+    return maybeStarted(taskId);
   }
 }

@@ -2,7 +2,8 @@
 
 import type { CreatedTask, TaskObject } from '../../contract/task';
 import type { StoredTask } from '../../db/tasks';
-import { createdTask } from '../../domain/task';
+import { createdTask, taskObject } from '../../domain/task';
+import type { NewTask } from '../../domain/task-transactions';
 import { type ApiCall, Refused, refuse } from '../context';
 
 export type CreateOutcome =
@@ -25,6 +26,15 @@ export function storedOutcome(
   { object }: Pick<StoredTask, 'object'>,
 ): CreateOutcome {
   return { outcome, task: createdTask(JSON.parse(object) as TaskObject) };
+}
+
+/** The outcome of a create whose task waits for the starter. */
+export function pendingOutcome(
+  { taskId: id, traceId, plan: { model } }: NewTask,
+  { createdAtMs }: { readonly createdAtMs: number },
+): CreateOutcome {
+  const identity = { id, traceId, model, createdAt: Math.floor(createdAtMs / 1000) };
+  return { outcome: 'created', task: createdTask(taskObject(identity, { status: 'pending' })) };
 }
 
 export function notAccepted(): Refused {
