@@ -171,6 +171,7 @@ class Placement {
       isLost: row?.state === 'sending',
       isRefused: false,
       isChannelKnown: found !== undefined,
+      mayBeRepeated: row?.repeatable === true,
       isRepeatable: row?.repeatable === true && found?.provider.repeatsAreSafe === true,
       sentAgoMs: row?.sentAgoMs ?? 0,
       settledAfterMs: found ? settledAfterMs(found.channel) : 0,

@@ -54,8 +54,8 @@ export async function startForgotten(
       if (failures >= failuresMax) return;
       continue;
     }
-    // The workflow has completed although the task is pending. So either our database or Temporal's
-    // database was restored from an older state.
+    // The workflow has completed although the task is pending: it was terminated, or our database or
+    // Temporal's database was restored from an older state.
     await end(deps, input.taskId, stoppedMessage);
   }
 }

@@ -26,10 +26,14 @@ export function createFileActivities(deps: WorkerDeps) {
 async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<StoredResults> {
   const { taskId, triedForSeconds } = input;
   const rows = await awaitResults(deps.db, input, deps.settings.filesKeptDays);
-  // The results were removed meanwhile, for example by an earlier attempt that gave up. Or the copy
-  // took so long that the files are not kept any longer.
-  const isGone = ({ state, isExpired }: ResultRow) => state === 'removed' || isExpired;
-  if (rows.length === 0 || rows.some(isGone)) return { stored: false };
+  // The results were removed meanwhile, for example by an earlier attempt that gave up.
+  if (rows.length === 0 || rows.some(({ state }) => state === 'removed')) return { stored: false };
+  const expired = rows.find(({ isExpired }) => isExpired);
+  if (expired) {
+    const why = 'The copy took longer than its file is kept.';
+    deps.events.resultNotStored(taskId, expired.role, 'given_up', why);
+    return { stored: false };
+  }
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));

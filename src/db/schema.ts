@@ -91,7 +91,7 @@ create table tasks (
   object       json,
   -- succeeded or failed; null while the task lives.
   status       text generated always as (object->>'status') stored,
-  -- The request after parsing. Only an erasure of the account changes its content.
+  -- The request after parsing. It is emptied when the task is forgotten.
   request      json not null,
   -- The values that the create inferred from the request, with the prices (domain/plan-types.ts).
   plan         json not null,

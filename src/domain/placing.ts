@@ -18,6 +18,8 @@ export interface PlacingJob {
   readonly isLost: boolean;
   /** False if the channel of the create is not in the catalogue any more. */
   readonly isChannelKnown: boolean;
+  /** True if the create had a key, so that earlier attempts may have repeated it. */
+  readonly mayBeRepeated: boolean;
   /** True if the create had a key, and the channel still honours keys. */
   readonly isRepeatable: boolean;
   /** True if this attempt has repeated the create, and the channel has refused the repetition. */
@@ -134,6 +136,7 @@ export function newJob({ kind }: JobName): PlacingJob {
     hasEnded: false,
     isLost: false,
     isChannelKnown: true,
+    mayBeRepeated: false,
     isRepeatable: false,
     isRefused: false,
     sentAgoMs: 0,
@@ -208,7 +211,7 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
 }
 
 function afterLookUp(
-  { sentAgoMs, settledAfterMs, isRepeatable, isRefused }: PlacingJob,
+  { sentAgoMs, settledAfterMs, mayBeRepeated, isRefused }: PlacingJob,
   job: LostJob | null,
 ): PlacingStep {
   if (!job) return { do: 'give up', why: 'the provider has no list' };
@@ -218,7 +221,7 @@ function afterLookUp(
     return unknown(`It is not known whether the job arrived: ${job.why}.`, null);
   }
   // A create with a key may have been repeated until its key was no longer used.
-  const repeatedForMs = isRepeatable && !isRefused ? keysKnownForMs : 0;
+  const repeatedForMs = mayBeRepeated && !isRefused ? keysKnownForMs : 0;
   const quietMs = repeatedForMs + settledAfterMs - sentAgoMs;
   if (quietMs > 0) return unknown('The list may not show the job yet.', quietMs);
   // The refused repetition made no job. But an earlier one may have made a job that is not listed

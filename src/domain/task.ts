@@ -222,6 +222,12 @@ export function createdTask(task: TaskObject): CreatedTask {
   return { id, task_id, object, status, message };
 }
 
+/** The answer to a create whose task is stored and not opened yet. */
+export function pendingTask(id: string): CreatedTask {
+  const message = statusMessages.pending;
+  return { id, task_id: id, object: 'video.generation.task', status: 'pending', message };
+}
+
 /** The values of `message`. A failed task shows the reason of its failure instead. */
 const statusMessages = {
   pending: 'Task accepted, waiting for confirmation.',

@@ -73,15 +73,12 @@ async function put(draft: string, folder: string, needs: readonly string[]): Pro
 /** Creates the cache folder. Fails if another user could write to this folder or replace it. */
 async function prepare(cache: string): Promise<void> {
   await mkdir(dirname(cache), { recursive: true });
-  // The umask applies to `mkdir`, but PostgreSQL may run as a user who has to enter this folder.
-  await mkdir(cache).then(
-    () => chmod(cache, 0o755),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    },
-  );
+  await mkdir(cache, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   const fault = faultOfOwner(await lstat(cache)) ?? (await faultAbove(resolve(cache)));
-  if (fault === null) return;
+  // The umask applies to `mkdir`, but PostgreSQL may run as a user who has to enter this folder.
+  if (fault === null) return chmod(cache, 0o755);
   throw new SetupError(
     `The folder of downloaded programs, ${cache}, is not safe to run anything from: ${fault}. ` +
       'Remove it, or make it yours alone (chown, chmod go-w), and start again.',

@@ -26,8 +26,8 @@ export type Submission =
    */
   | { readonly outcome: 'unanswered'; readonly error: unknown }
   /**
-   * The workflow has completed although the task is pending: one of the two databases was restored
-   * from a backup.
+   * The workflow has completed although the task is pending: it was terminated, or one of the two
+   * databases was restored from a backup.
    */
   | { readonly outcome: 'ended' };
 

@@ -26,6 +26,8 @@ test('results that expire before all of them are stored count as not stored', as
       [taskId],
     );
     expect(await store()).toEqual({ stored: false });
+    const given = upstream.events.filter(({ name }) => name === 'resultNotStored').at(-1);
+    expect(given?.args.slice(0, 3)).toEqual([taskId, 'video', 'given_up']);
   } finally {
     await upstream.close();
     await drop();

@@ -42,7 +42,7 @@ const steps: readonly Step[] = [
     name: 'the update that marks a copy as stored',
     of: 'copy',
     link: 'worker to postgres',
-    containing: "set state = 'stored', content_type",
+    containing: 'mark_stored\0',
   },
   {
     name: 'the insert of an upload row',
@@ -304,7 +304,9 @@ async function brokenUploads(files: FileWorld, kept: readonly Row[]): Promise<re
     const url = `${files.world.apis[0]}/v1/files/${id}/content`;
     const reply = await fetch(url, { headers: headers(files) });
     const found = Buffer.from(await reply.arrayBuffer());
-    if (deleted === undefined && !found.equals(bytes)) broken.push(`${id} is lost`);
+    if (deleted === undefined && !found.equals(bytes)) {
+      broken.push(`${id} is lost: GET answers ${reply.status} with ${found.length} bytes`);
+    }
     if (deleted === 200 && reply.status !== 404) broken.push(`${id} is there after its deletion`);
   }
   const digests = new Set(

@@ -1,6 +1,6 @@
-// Stores a create as a pending task. Either this call or the starter then starts the task's
-// workflow. The reply comes from the workflow's answer, or from the task's row if there is no such
-// answer.
+// Stores a create as a pending task. Either this call starts the task's workflow and answers with the
+// workflow's answer, or with the task's row if there is no such answer. Or the starter starts it, and
+// the call is answered at once.
 
 import { type Acceptance, acceptTask } from '../../db/accept-task';
 import { isOutcomeUnknown, isRetryable } from '../../db/database';
@@ -8,6 +8,7 @@ import { accountDisabled, insufficientBalance } from '../../db/payment-refusals'
 import { markAnswered } from '../../db/pending-tasks';
 import { budgetExceeded } from '../../domain/budget';
 import { askedFor } from '../../domain/pricing';
+import { pendingTask } from '../../domain/task';
 import type { NewTask, TaskInput } from '../../domain/task-transactions';
 import type { AtOnce } from '../at-once';
 import { type KeyedCall, Refused } from '../context';
@@ -18,7 +19,6 @@ import {
   maybeStarted,
   maybeStored,
   notAccepted,
-  pendingOutcome,
   storedOutcome,
 } from './answer';
 import { mayBeRepeated } from './repeat';
@@ -42,7 +42,7 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
         case 'stored':
           if (start) return await startAndWait(deps, ctx, inputOf(task, acceptance));
           deps.starter.wake();
-          return pendingOutcome(task, acceptance);
+          return { outcome: 'created', task: pendingTask(task.taskId) };
         case 'known':
           return await replay.of(acceptance.task, task.requestHash);
         case 'refused':

@@ -2,8 +2,7 @@
 
 import type { CreatedTask, TaskObject } from '../../contract/task';
 import type { StoredTask } from '../../db/tasks';
-import { createdTask, taskObject } from '../../domain/task';
-import type { NewTask } from '../../domain/task-transactions';
+import { createdTask } from '../../domain/task';
 import { type ApiCall, Refused, refuse } from '../context';
 
 export type CreateOutcome =
@@ -28,15 +27,6 @@ export function storedOutcome(
   return { outcome, task: createdTask(JSON.parse(object) as TaskObject) };
 }
 
-/** The outcome of a create whose task waits for the starter. */
-export function pendingOutcome(
-  { taskId: id, traceId, plan: { model } }: NewTask,
-  { createdAtMs }: { readonly createdAtMs: number },
-): CreateOutcome {
-  const identity = { id, traceId, model, createdAt: Math.floor(createdAtMs / 1000) };
-  return { outcome: 'created', task: createdTask(taskObject(identity, { status: 'pending' })) };
-}
-
 export function notAccepted(): Refused {
   const message = 'The task was not accepted: the service cannot store it now. Try again shortly.';
   return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
@@ -54,8 +44,8 @@ export function maybeStored(taskId: string): Refused {
 }
 
 /**
- * The refusal of a create if its task was stored and may be started, but the database cannot be
- * read.
+ * The refusal of a create if its task may be stored and may be started, but the database does not
+ * answer.
  */
 export function maybeStarted(taskId: string): Refused {
   return unknown(taskId, 'If it was, its Location shows it shortly');

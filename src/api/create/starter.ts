@@ -1,7 +1,7 @@
 // Starts the workflows of stored tasks. A create starts its own task if few starts are in progress
 // and Temporal answers. All other tasks are started by a loop, which every API process runs: tasks of
 // a burst, tasks that were accepted while Temporal was unavailable, and tasks of a process that died
-// after its caller got the id. A task whose id nobody got is withdrawn by the reconciler.
+// after its caller got the id. A task that is not answered is withdrawn by the reconciler.
 // A lease in the row keeps two processes from starting the same task; a second start would do no harm,
 // because the task's id is the workflow's.
 

@@ -60,13 +60,15 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   }
 }
 
-/** Removes the upload of a create that made no task. The reconciler deletes its bytes. */
+/** Removes the upload of a create that made no task. */
 export async function dropFile(
-  { db }: ApiDeps,
+  { db, storage }: ApiDeps,
   ctx: KeyedCall,
   { file }: Pick<OpenAiRequest, 'file'>,
 ): Promise<void> {
-  if (file) await removeUpload(db, ctx.state.caller.accountId, file.id);
+  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
+  // If the bytes cannot be deleted now, the reconciler deletes them.
+  if (key) await storage.remove(key).catch(() => undefined);
 }
 
 /** Two calls with the same file are equal, although each call makes its own upload. */
