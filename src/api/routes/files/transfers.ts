@@ -57,7 +57,7 @@ export function createTransfers(
       if (runs(address) >= perAddressMax) throw tooMany('This address has', perAddressMax);
       if (runs(account) >= perAccountMax) throw tooMany('This account has', perAccountMax);
       const over = owedBytes(accountId) - bytesAtOnce;
-      if (over > 0) throw tooMuch(Math.ceil(over / bytesPerSecond));
+      if (over > 0) throw tooMuch(perAccountMax, Math.ceil(over / bytesPerSecond));
       for (const name of [address, account]) running.set(name, runs(name) + 1);
       const { socket } = ctx.req;
       const before = socket.bytesWritten;
@@ -75,7 +75,7 @@ function tooMany(who: string, max: number): Refused {
   return new Refused(rateLimited(message), limitHeaders(max, 2));
 }
 
-function tooMuch(seconds: number): Refused {
+function tooMuch(max: number, seconds: number): Refused {
   const message = `The files of this account were read too often. Try again in ${seconds} s.`;
-  return new Refused(rateLimited(message), { 'retry-after': String(seconds) });
+  return new Refused(rateLimited(message), limitHeaders(max, seconds));
 }
