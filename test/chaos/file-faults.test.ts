@@ -253,9 +253,15 @@ async function remove(files: FileWorld, one: Upload): Promise<void> {
   }
 }
 
-/** Runs the reconciler's duty for files until nothing is left, as if the uploads were old. */
+/**
+ * Runs the reconciler's duty for files until nothing is left, as if the uploads were old, and as if it
+ * were time for the deletions that a run of the worker has postponed while the storage was away.
+ */
 async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): Promise<void> {
   await expireUploads(db);
+  await db.raw(
+    `update files set expires_at = now() where state = 'removed' and removed_at is null`,
+  );
   while ((await removeExpired({ db, storage })) > 0);
 }
 
