@@ -1,5 +1,5 @@
 /*
- * Parses the part of a create call that both protocols share: the script, the fault that applies,
+ * Parses the part of a create call that all protocols share: the script, the fault that applies,
  * and the job of an earlier call with the same idempotency key. Each protocol itself parses the
  * rest of the body and sends the reply.
  */
