@@ -29,7 +29,9 @@ export async function isIntact(folder: string): Promise<boolean> {
   try {
     const unseen = new Map(Object.entries(await readList(folder)));
     for (const path of ['', ...(await entriesOf(folder))]) {
-      const stats = await lstat(join(folder, path));
+      const stats = await lstat(join(folder, path)).catch(() => null);
+      // Programs may write and remove files of their own meanwhile, such as the bytecode of Python.
+      if (!stats) continue;
       if (faultOfOwner(stats) !== null) return false;
       if (!unseen.has(path)) continue;
       if ((await contentOf(folder, path, stats)) !== unseen.get(path)) return false;

@@ -53,6 +53,23 @@ test('several simultaneous starts leave one complete cache entry', async () => {
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
+test('a cache entry is not filled again while a program writes and removes files of its own there', async () => {
+  const folder = await cached(tool, cache);
+  let ended = false;
+  const program = async () => {
+    for (let n = 0; !ended; n += 1) {
+      const files = Array.from({ length: 8 }, (_, of) => join(folder, 'bin', `tool.${n}.${of}`));
+      await Promise.all(files.map((file) => writeFile(file, 'x')));
+      await Promise.all(files.map((file) => rm(file)));
+    }
+  };
+  const running = program();
+  for (let n = 0; n < 100; n += 1) expect(await cached(tool, cache)).toBe(folder);
+  ended = true;
+  await running;
+  expect(fills).toBe(1);
+});
+
 test('an unfinished cache folder of a dead process is not used, and is removed after an hour', async () => {
   const draft = join(cache, 'tool-1.0.Ab12Cd');
   await mkdir(join(draft, 'bin'), { recursive: true });
