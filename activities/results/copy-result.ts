@@ -2,6 +2,7 @@
 // copy is kept, so the next copy starts with the first byte (docs/decisions.md, 87).
 
 import { markStored, type ResultRow } from '../../src/db/files/results';
+import { hostPortOf } from '../../src/domain/address';
 import type { Size } from '../../src/domain/catalogue';
 import { mediaTypeOf } from '../../src/domain/media-type';
 import { createVideoHead } from '../../src/domain/video-head';
@@ -10,7 +11,6 @@ import { GuardedFailure } from '../../src/outbound/guarded-request';
 import { readIncoming } from '../../src/storage/incoming-bytes';
 import { StorageError } from '../../src/storage/storage';
 import type { WorkerDeps } from '../deps';
-import { hostOf } from '../upstream/result-addresses';
 
 type Copying = Pick<WorkerDeps, 'db' | 'storage'> & {
   readonly settings: Pick<WorkerDeps['settings'], 'dangerouslyAllowProviderHosts'>;
@@ -61,7 +61,7 @@ async function copy(
   const { dangerouslyAllowProviderHosts } = settings;
   const options = {
     allowHosts: ownHeaders
-      ? [...dangerouslyAllowProviderHosts, hostOf(row.sourceUrl)]
+      ? [...dangerouslyAllowProviderHosts, hostPortOf(new URL(row.sourceUrl))]
       : dangerouslyAllowProviderHosts,
     signal,
     ...(ownHeaders ? { headers: ownHeaders } : {}),

@@ -2,13 +2,14 @@
 // kept only in the memory of this process: each process pauses a channel only after failures that
 // this process has seen.
 
+import { hostPortOf } from '../../src/domain/address';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { FaultKind } from '../../src/domain/create-answer';
 import type { ActivityEvents } from '../events';
 import { protocolNamed } from './protocols';
 import type { Provider } from './provider';
 import { withReports } from './reported-provider';
-import { hostOf, withUsableResults } from './result-addresses';
+import { withUsableResults } from './result-addresses';
 
 export interface KnownChannel {
   readonly channel: Channel;
@@ -112,6 +113,6 @@ function providerOf(
     hurry,
   };
   const provider = protocolNamed(channel.protocol).connect(access);
-  const usable = withUsableResults(provider, [...allowHosts, hostOf(access.baseUrl)]);
+  const usable = withUsableResults(provider, [...allowHosts, hostPortOf(new URL(access.baseUrl))]);
   return withReports(usable, channel.id, events);
 }

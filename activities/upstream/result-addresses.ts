@@ -29,9 +29,3 @@ function usable(reading: JobReading, allowHosts: readonly string[]): JobReading 
   const sentence = 'The provider gave an address for the result that cannot be used.';
   return { status: 'failed', word: reading.word, failure: { code: 'bad_address', sentence } };
 }
-
-/** Returns `host:port`, the format of the list of allowed hosts. */
-export function hostOf(address: string): string {
-  const { hostname, port, protocol } = new URL(address);
-  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
-}

@@ -61,6 +61,7 @@ export function isAllowed(url: URL, allowHosts: readonly string[]): boolean {
   return allowHosts.includes(hostPortOf(url));
 }
 
+/** The host and the port of an address, as lists of allowed hosts name them. */
 export function hostPortOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
 }
