@@ -361,17 +361,20 @@ test('a job that may be at the first channel is never offered to the second chan
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
 
-test('a late refusal of an earlier attempt does not change the job of the next attempt', async () => {
+/** A channel whose creates wait until the test answers them. */
+async function aSlowChannel() {
   const answers: ((status: number, body: object) => void)[] = [];
-  const slow = await serve((request, response) => {
+  const host = await serve((request, response) => {
     request.resume().on('end', () => {
       answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
     });
   });
-  await open((base) => [
-    { ...base, id: 'slow', baseUrl: `http://${slow}`, requestTimeoutMs: 30_000 },
-    base,
-  ]);
+  return { answers, baseUrl: `http://${host}`, requestTimeoutMs: 30_000 };
+}
+
+test('a late refusal of an earlier attempt does not change the job of the next attempt', async () => {
+  const { answers, ...slow } = await aSlowChannel();
+  await open((base) => [{ ...base, ...slow, id: 'slow' }, base]);
   const input = await upstream.input();
   const givenUp = attempt(input);
   givenUp.catch(() => undefined);
@@ -388,16 +391,8 @@ test('a late refusal of an earlier attempt does not change the job of the next a
 });
 
 test('a late refusal of an attempt before a reset of the workflow does not change the job of the attempt after it', async () => {
-  const answers: ((status: number, body: object) => void)[] = [];
-  const slow = await serve((request, response) => {
-    request.resume().on('end', () => {
-      answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
-    });
-  });
-  await open((base) => [
-    { ...base, id: 'slow', baseUrl: `http://${slow}`, requestTimeoutMs: 30_000 },
-    base,
-  ]);
+  const { answers, ...slow } = await aSlowChannel();
+  await open((base) => [{ ...base, ...slow, id: 'slow' }, base]);
   const input = await upstream.input();
   const before = upstream.attempt(input, {}, 1, 'before');
   before.catch(() => undefined);
@@ -450,21 +445,11 @@ test('a job whose repeated create was refused is offered to no other channel whi
 });
 
 test('if two attempts change a job at the same time, an accepted create is always recorded', async () => {
-  type Answer = (status: number, body: object) => void;
-  const aChannel = async () => {
-    const answers: Answer[] = [];
-    const host = await serve((request, response) => {
-      request.resume().on('end', () => {
-        answers.push((status, body) => response.writeHead(status).end(JSON.stringify(body)));
-      });
-    });
-    return { answers, baseUrl: `http://${host}`, requestTimeoutMs: 30_000 };
-  };
   const busy = { error: { code: 'ServerOverloaded' } };
   for (let n = 0; n < 5; n += 1) {
     const [{ answers: first, ...one }, { answers: second, ...two }] = [
-      await aChannel(),
-      await aChannel(),
+      await aSlowChannel(),
+      await aSlowChannel(),
     ];
     await open((base) => [
       { ...base, ...one, id: `first ${n}` },

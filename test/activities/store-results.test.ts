@@ -1,8 +1,7 @@
 // The activity that stores the results of a task, when their files are not kept as long as it takes.
 
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createFileActivities } from '../../activities/results/store-results';
+import { quietWorker } from '../support/callbacks';
 import { createTestDatabase } from '../support/database';
 import { startUpstream } from '../support/upstream';
 
@@ -14,10 +13,9 @@ test('results that expire before all of them are stored count as not stored', as
     const source = { url: 'http://127.0.0.1:1/x', channel: 'studio', expiresAt: null };
     const sources = [{ role: 'video', ...source }] as const;
     const store = () => {
-      const logger = new DefaultLogger('ERROR');
       const { storeResults } = createFileActivities(upstream.deps);
       const input = { taskId, sources, triedForSeconds: 200_000 };
-      return new MockActivityEnvironment({}, { logger }).run(storeResults, input);
+      return quietWorker().run(storeResults, input);
     };
     await expect(store()).rejects.toMatchObject({ type: 'NotStored' });
     await db.raw(
