@@ -1,7 +1,10 @@
-// Conditions on the rows that a statement finds by their keys. A plain condition on `start_at` or
-// `state` is also the condition of a partial index. If the statistics of the table are from a time
-// with few such rows, PostgreSQL prefers that index to the key, and reads all of its entries for one
-// row. It cannot use these conditions for an index.
+// Conditions on the rows that a statement finds by their keys. A plain condition on `finished_at`,
+// `start_at` or `state` is also the condition of a partial index. If the statistics of the table are
+// from a time with few such rows, PostgreSQL prefers that index to the key, and reads all of its
+// entries for one row. It cannot use these conditions for an index.
+
+/** True for a task that has not ended: it is pending or open. */
+export const isUnfinished = `((finished_at is null) is true)`;
 
 /** True for a pending task. */
 export const isPending = `((start_at is null) is false)`;

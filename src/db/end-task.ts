@@ -1,5 +1,7 @@
 // The part that all statements have in common that end a task.
 
+import { isUnfinished } from './by-key';
+
 /** SQL for the address that a task names for its callback; null if it names none. */
 export const callbackUrl = `tasks.request->'metadata'->>'callback_url'`;
 
@@ -12,7 +14,7 @@ export const callbackUrl = `tasks.request->'metadata'->>'callback_url'`;
 export const endsTask = (condition: string) => `
   ended as (
     update tasks set object = cast(:object as json), finished_at = now(), start_at = null
-     where id = :taskId and finished_at is null and ${condition}
+     where id = :taskId and ${isUnfinished} and ${condition}
     returning id, account_id, key_id, created_at, status,
               ${callbackUrl} as callback_url
   ), owed as (

@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import type { JobInput } from '../domain/job';
 import type { LiveTask } from '../domain/task';
+import { isUnfinished } from './by-key';
 import { epochMs, liveTask } from './tasks';
 
 export interface OpenRow {
@@ -74,7 +75,7 @@ export async function isLossConfirmed(db: Knex): Promise<boolean> {
 export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<readonly OpenRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
-    `select ${columns} from tasks where finished_at is null and start_at is null and id = any(?)`,
+    `select ${columns} from tasks where ${isUnfinished} and start_at is null and id = any(?)`,
     [[...ids]],
   );
   return rows;
@@ -123,8 +124,7 @@ export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly
     `select task_id as "taskId", account_id as "accountId", kind, channel, plan,
             trace_id as "traceId", extract(epoch from now() - finished_at)::int as "endedSeconds"
        from tasks join (select task_id, kind, channel from jobs
-                         where state in ('planned', 'waiting', 'sending')
-                            or state in ('open', 'reported') or cancel = 'wanted') as job
+                         where state <> 'closed' or cancel = 'wanted') as job
             on job.task_id = tasks.id
       where finished_at is not null
       order by random() limit ?`,

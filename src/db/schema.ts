@@ -114,7 +114,7 @@ create table tasks (
   check ((object is null) = (finished_at is null))
 );
 -- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
--- unfinished tasks.
+-- unfinished tasks. The reconciler finds the open tasks of all accounts by the last index.
 create index tasks_account on tasks (account_id, created_at desc, id desc);
 create index tasks_account_model on tasks (account_id, model, created_at desc, id desc);
 create index tasks_account_ended on tasks (account_id, status, created_at desc, id desc)
@@ -126,8 +126,6 @@ create index tasks_account_open on tasks (account_id, created_at desc, id desc)
 -- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
 create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
--- The open tasks, for the reconciler.
-create index tasks_open on tasks (id) where finished_at is null;
 -- The pending tasks.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
 
@@ -163,7 +161,8 @@ const jobs = `
 -- if all of its channels have left the catalogue. If its workflow could not be told of the latter, the
 -- job waits again.
 create table jobs (
-  task_id        text not null references tasks (id),
+  -- Without a foreign key: a job is stored by a statement that reads its task, and no task is removed.
+  task_id        text not null,
   -- generation or super_resolution.
   kind           text not null,
   -- Copied from the task.
@@ -215,12 +214,11 @@ create table jobs (
 );
 create index jobs_to_check on jobs (check_at) where state in ('planned', 'waiting', 'sending');
 create index jobs_waiting on jobs using gin (channels) where state = 'waiting';
-create index jobs_in_flight on jobs (channel, state) where state in ('waiting', 'sending', 'open');
+create index jobs_live on jobs (channel, state) where state <> 'closed';
 create index jobs_queues on jobs (account_id, kind, coalesce(turn_at, waiting_since), task_id)
   where state = 'waiting';
 create index jobs_at_generator on jobs (account_id)
   where kind = 'generation' and channel is not null and state in ('waiting', 'sending', 'open');
-create index jobs_to_watch on jobs (channel) where state in ('open', 'reported');
 create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
 create unique index jobs_upstream on jobs (channel, upstream_id);
 
@@ -298,18 +296,16 @@ create table transfers (
   constraint transfers_amount_check check (
     amount between 1 and 9007199254740991),
   constraint transfers_kinds check (
-    case kind
-      when 'hold'         then debit = 'available' and credit = 'held'
-      when 'settle'       then debit = 'held'
-                           and credit in ('revenue_generation', 'revenue_super_resolution')
-      when 'refund'       then debit = 'held' and credit = 'available'
-      when 'extra_charge' then debit = 'available'
-                           and credit in ('revenue_generation', 'revenue_super_resolution')
-      when 'credit'       then debit = 'credits' and credit = 'available'
-      when 'correction'   then (debit, credit) in
-                               (('corrections', 'available'), ('available', 'corrections'))
-      else false
-    end)
+    kind || ': ' || debit || ' to ' || credit in (
+      'hold: available to held',
+      'settle: held to revenue_generation',
+      'settle: held to revenue_super_resolution',
+      'refund: held to available',
+      'extra_charge: available to revenue_generation',
+      'extra_charge: available to revenue_super_resolution',
+      'credit: credits to available',
+      'correction: corrections to available',
+      'correction: available to corrections'))
 );
 
 create index transfers_budgets on transfers (account_id, task_created_at)

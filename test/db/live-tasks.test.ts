@@ -15,7 +15,7 @@ beforeAll(async () => {
   await anAccountWith(database.db, accountId, 1_000);
 });
 afterAll(() => database?.drop());
-beforeEach(() => database.db.raw('truncate tasks cascade'));
+beforeEach(() => database.db.raw('truncate tasks, jobs cascade'));
 
 const steps: Record<string, string> = {
   'the generator has the job': `update jobs set state = 'open', channel = 'studio'`,

@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { Size } from '../../domain/catalogue';
 import type { Media } from '../../domain/media-type';
 import type { ResultRole, StoreResults } from '../../domain/results';
-import { isInState } from '../by-key';
+import { isInState, isUnfinished } from '../by-key';
 import { newFileId } from '../ids';
 import { prepare } from '../prepared-statement';
 import type { FileState } from './links';
@@ -88,7 +88,7 @@ const insertAwaited = prepare<ResultRow>(
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, media text),
         tasks join accounts on accounts.id = tasks.account_id
-  where tasks.id = :taskId and tasks.finished_at is null
+  where tasks.id = :taskId and ${isUnfinished}
  on conflict (task_id, role) do nothing
  returning ${columns}`,
 );

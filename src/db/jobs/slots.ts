@@ -5,7 +5,7 @@
 
 import type { Knex } from 'knex';
 import type { JobInput, JobName } from '../../domain/job';
-import { isInState, isOneOf } from '../by-key';
+import { isInState, isOneOf, isUnfinished } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { secondsLeft } from './queries';
 import type { Destination } from './steps';
@@ -111,7 +111,7 @@ export async function takeSlot(
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
       `select 1 from jobs join tasks on tasks.id = jobs.task_id
         where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
-          and finished_at is null`,
+          and ${isUnfinished}`,
       { taskId, kind },
     );
     return { outcome: placeable.length > 0 ? 'full' : 'moved' };
@@ -125,7 +125,7 @@ function takingSlot(condition: string): string {
            repeatable = cast(:repeatable as boolean),
            attempt = :attempt, check_at = now() + interval '5 seconds'
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
-       and exists (select 1 from tasks where id = :taskId and finished_at is null for share)
+       and exists (select 1 from tasks where id = :taskId and ${isUnfinished} for share)
        and ${condition}
     returning ${secondsLeft} as "secondsLeft"`;
 }

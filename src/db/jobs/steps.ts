@@ -6,7 +6,7 @@
 
 import type { Knex } from 'knex';
 import type { JobName, JobReport } from '../../domain/job';
-import { isInState, isOneOf } from '../by-key';
+import { isInState, isOneOf, isUnfinished } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { costsOf, nameOf } from './costs';
 
@@ -43,7 +43,7 @@ export async function waitForTurn(
         set state = 'waiting', channels = ?, channel = null, check_at = 'infinity',
             waiting_since = coalesce(waiting_since, now())
       where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
-        and exists (select 1 from tasks where id = ? and finished_at is null for share)
+        and exists (select 1 from tasks where id = ? and ${isUnfinished} for share)
      returning 1`,
     [[...channels], taskId, kind, taskId],
   );
@@ -167,7 +167,7 @@ const updateReported = prepare(
  select tasks.id, 'super_resolution', tasks.account_id
    from change join tasks on tasks.id = change.task_id and ${isOneOf('tasks.id', ':ids')}
   where change.kind = 'generation' and change.status = 'succeeded'
-    and tasks.finished_at is null and tasks.plan->>'enhancement' is not null
+    and ${isUnfinished} and tasks.plan->>'enhancement' is not null
  on conflict do nothing`,
 );
 
