@@ -20,7 +20,7 @@ const movement = `
     join transfers on transfers.account_id = start.account_id and transfers.seq > start.seq`;
 
 // Of a task with movements to check, the hold may be older. The movements that closed the task are
-// at most five and next to each other, so a few of them may be older too.
+// at most three and next to each other, so two of them may be older too.
 const withOlder = `
   select * from movement where task_id is not null
    union
@@ -28,7 +28,7 @@ const withOlder = `
    union
   select older.* from start
     join transfers older on older.account_id = start.account_id
-                        and older.seq between start.seq - 4 and start.seq
+                        and older.seq between start.seq - 2 and start.seq
    where older.task_id in (select task_id from movement)`;
 
 // The changes that a movement makes to the available balance and to the held balance.

@@ -103,8 +103,8 @@ create table tasks (
   hold_micros  bigint not null default 0 check (hold_micros >= 0),
   -- True if a caller may know the id. A pending task without a caller is withdrawn after a minute.
   answered     boolean not null default false,
-  -- While the task is pending: the earliest time to start its workflow. Null once the task is not
-  -- pending.
+  -- While the task is pending: until this time only the process that stored or claimed the task may
+  -- start its workflow. Null once the task is not pending.
   start_at     timestamptz,
   created_at   timestamptz not null default now(),
   -- The task expires at this time.
@@ -156,8 +156,8 @@ const jobs = `
 --   sending   stored before the create request is sent, so that a crash in between is noticed
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
 --   reported  the job has ended; the activity \`activity_id\` is notified until the task goes on
---   closed    the activity is known to have ended, or the task itself has ended
--- A job goes back from \`sending\` to planned if its create was refused, and from \`waiting\` to planned
+--   closed    nobody waits for the job any more: the task has gone on or has ended
+-- A job goes back from \`sending\` to planned if its create was refused or not sent, and from \`waiting\` to planned
 -- if all of its channels have left the catalogue. If its workflow could not be told of the latter, the
 -- job waits again.
 create table jobs (
@@ -170,8 +170,9 @@ create table jobs (
   state          text not null default 'planned' check
                    (state in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed')),
   -- At \`check_at\` a watcher or the reconciler checks that the worker that places the job is
-  -- alive. The interval grows with the time since \`planned_at\`. \`seen\` is the attempt of the
-  -- activity and the time of its heartbeat at the previous check (jobs/checks.ts).
+  -- alive. The interval grows with the time since \`planned_at\`, at which the job was planned or got
+  -- its last turn. \`seen\` is the attempt of the activity and the time of its heartbeat at the previous
+  -- check (jobs/checks.ts).
   planned_at     timestamptz not null default now(),
   check_at       timestamptz not null default now() + interval '5 seconds',
   seen           text,
@@ -195,9 +196,9 @@ create table jobs (
   -- The activity that waits for the end of the job.
   activity_id    text,
   opened_at      timestamptz,
-  -- The status in the provider's last report.
+  -- The status in the provider's last report; queued if there is none.
   status         text not null default 'queued',
-  -- The provider's last report, or the reason why no channel has the job.
+  -- The provider's last report, or the reason why this service has given the job up.
   report         json,
   -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
   -- it is not known or if nothing was made. Callers never see it.

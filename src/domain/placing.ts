@@ -57,10 +57,10 @@ export type PlacingEvent =
   | { readonly is: 'superseded' };
 
 /**
- * What the row says to an upstream id. `closed`: the task has ended. `not ours`: the upstream job
+ * What the row says to an upstream id. `unwanted`: the task has ended. `not ours`: the upstream job
  * belongs to another task. `second`: the row has another upstream id or channel.
  */
-type Stored = 'open' | 'closed' | 'not ours' | 'second';
+type Stored = 'open' | 'unwanted' | 'not ours' | 'second';
 
 /** The types of the failures that make Temporal retry the activity. Histories record them. */
 export type PlacingFailure =
@@ -233,7 +233,7 @@ function afterStoring(upstreamId: string, as: Stored): PlacingStep {
   switch (as) {
     case 'open':
       return { do: 'wait for the end' };
-    case 'closed':
+    case 'unwanted':
       // If this cancel fails or is not sent, the reconciler repeats it.
       return { do: 'cancel', upstreamId, closesRow: true, next: { do: 'wait for the end' } };
     case 'not ours':

@@ -3,11 +3,17 @@
 
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
-import { forgetSending, storeOpened, waitForTurn } from '../../src/db/jobs/steps';
+import {
+  closeGeneration,
+  forgetSending,
+  storeOpened,
+  storeReports,
+  waitForTurn,
+} from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
 import { closeTask } from '../../src/db/ledger';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
-import { aJobInput, aTaskId } from '../support/builders';
+import { aJobInput, aSuccess, aTaskId } from '../support/builders';
 import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { insertTaskRow, planJob } from '../support/upstream';
@@ -176,10 +182,23 @@ test('a task that ends while its job is being sent closes that job', async () =>
   await closing;
   expect((await findJob(db, job))?.state).toBe('closed');
   const placed = { channel, upstreamId: `job-of-${taskId}` };
-  expect(await storeOpened(db, job, placed, '1')).toBe('closed');
+  expect(await storeOpened(db, job, placed, '1')).toBe('unwanted');
   // If this worker dies now, the reconciler cancels the job.
   expect(await findJob(db, job)).toMatchObject({ cancel: 'wanted' });
   expect((await takeSlot(db, job, to(aChannel()), null, 'first')).outcome).toBe('moved');
+});
+
+test('a repeated create that is answered after its generation has ended cancels nothing', async () => {
+  const { db } = database;
+  const job = await aJob();
+  const channel = aChannel();
+  const placed = { channel, upstreamId: `job-of-${job.taskId}` };
+  await takeSlot(db, job, to(channel), null, 'first');
+  await storeOpened(db, job, placed, '1');
+  await storeReports(db, [{ ...job, report: aSuccess() }]);
+  await closeGeneration(db, job.taskId);
+  expect(await storeOpened(db, job, placed, '1')).toBe('open');
+  expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: null });
 });
 
 test('an answer of a channel that a later attempt has left is not stored at the next channel', async () => {

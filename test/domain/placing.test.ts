@@ -37,7 +37,7 @@ const found: readonly (LostJob | null)[] = [
   { found: 'unclear', why: 'two' },
   null,
 ];
-const stored = ['open', 'closed', 'not ours', 'second'] as const;
+const stored = ['open', 'unwanted', 'not ours', 'second'] as const;
 
 /** The steps in a few words: `release, offer` or `retry SubmissionUnknown`. */
 function words(step: PlacingStep): string {
@@ -126,7 +126,7 @@ test.each<[string, number, LostJob | null, string]>([
 
 test.each([
   ['open', 'wait for the end'],
-  ['closed', 'cancel, wait for the end'],
+  ['unwanted', 'cancel, wait for the end'],
   ['not ours', 'give up'],
   ['second', 'cancel, retry SecondJob'],
 ] as const)('if the row of the job is "%s" when the upstream id is stored: %s', (as, step) => {

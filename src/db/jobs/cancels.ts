@@ -6,13 +6,12 @@ import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * True for a job that was sent and may still run upstream. If a job has no upstream id, its report
+ * True unless the provider has reported the end of the job. If a job has no upstream id, its report
  * comes from this service and not from the provider. Such a report does not show that the job has
  * ended.
  */
-const mayRun = `
-  sent_at is not null
-  and (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
+export const isNotKnownToEnd = `
+  (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
 
 /**
  * Part of the statement that closes a task. If the task failed, its jobs that may still run are
@@ -22,7 +21,8 @@ const mayRun = `
 export const closeJobsOfTask = `
   update jobs
      set state = 'closed',
-         cancel = case when ended.status = 'failed' and ${mayRun} then 'wanted' else cancel end
+         cancel = case when ended.status = 'failed' and sent_at is not null
+                       and ${isNotKnownToEnd} then 'wanted' else cancel end
     from ended where task_id = :taskId`;
 
 /** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */

@@ -203,7 +203,7 @@ export async function releaseStranded(
 
 /**
  * Takes back the turns of jobs whose tasks could not be notified, and of stranded jobs that became
- * `planned`. The jobs keep their positions in the queue.
+ * `planned`. The jobs queue as if they had got no turn.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;

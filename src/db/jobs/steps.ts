@@ -8,6 +8,7 @@ import type { Knex } from 'knex';
 import type { JobName, JobReport } from '../../domain/job';
 import { isInState, isOneOf, isUnfinished } from '../by-key';
 import { prepare } from '../prepared-statement';
+import { isNotKnownToEnd } from './cancels';
 import { costsOf, nameOf } from './costs';
 
 /** A report on a job, and the activity that waits for the job's end. */
@@ -75,8 +76,8 @@ export async function forgetSending(
 
 /**
  * sending → open: stores the upstream id and the activity that waits for the end of the job. A
- * rejection that an earlier attempt stored is removed. If the task has ended, the job stays closed,
- * and its cancel is wanted from now on.
+ * rejection that an earlier attempt stored is removed. `unwanted`: the task has ended, so the job
+ * stays closed, and its cancel is wanted from now on.
  * `refused`: the job is at another channel now, the job already has another upstream id, or the
  * upstream job belongs to another task. The last case is possible only after a search for a lost
  * job. An answer to an earlier attempt counts if the job is still at the same channel, because the
@@ -87,30 +88,30 @@ export async function storeOpened(
   { taskId, kind }: JobName,
   { channel, upstreamId }: { readonly channel: string; readonly upstreamId: string },
   activityId: string,
-): Promise<'open' | 'closed' | 'refused'> {
+): Promise<'open' | 'unwanted' | 'refused'> {
   const [stored] = await openSent(db, { taskId, kind, channel, upstreamId, activityId });
   if (!stored) return 'refused';
-  return stored.state === 'closed' ? 'closed' : 'open';
+  return stored.isUnwanted ? 'unwanted' : 'open';
 }
 
-const openSent = prepare<{ state: string }>(
+const openSent = prepare<{ isUnwanted: boolean }>(
   'store_opened',
   `
  update jobs
     set state = case state when 'sending' then 'open' else state end,
         upstream_id = :upstreamId, activity_id = :activityId, opened_at = coalesce(opened_at, now()),
         report = case when upstream_id is not null then report end,
-        cancel = case state when 'closed' then 'wanted' else cancel end
+        cancel = case when state = 'closed' and ${isNotKnownToEnd} then 'wanted' else cancel end
   where task_id = :taskId and kind = :kind and channel = :channel
     and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
     and not exists (select 1 from jobs other
                      where other.channel = jobs.channel and other.upstream_id = :upstreamId
                        and other.task_id <> jobs.task_id)
- returning state`,
+ returning cancel is not distinct from 'wanted' as "isUnwanted"`,
 );
 
 /**
- * Stores for operators why no channel accepted the job. The state of the job does not change.
+ * Stores for operators why the job was given up. The state of the job does not change.
  * Nothing is stored if a later attempt has taken the job over.
  */
 export async function storeRejected(
