@@ -110,11 +110,7 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     acceptTimeoutMs: config.acceptTimeoutMs,
     onError: observer.temporalFailure,
   });
-  const starter = createStarter({
-    db,
-    temporal,
-    onError: observer.temporalFailure,
-  });
+  const starter = createStarter(db, temporal, observer.temporalFailure);
   return {
     meters,
     storage,

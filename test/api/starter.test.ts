@@ -38,7 +38,7 @@ function begin(): void {
     });
   const deliverCallback = async (taskId: string) => void delivered.push(taskId);
   const temporal = { submit, deliverCallback };
-  starter = createStarter({ db: database.db, temporal, onError: () => undefined });
+  starter = createStarter(database.db, temporal, () => undefined);
 }
 
 /** Stores pending tasks that are due at once, the oldest first. */

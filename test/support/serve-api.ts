@@ -64,7 +64,7 @@ export async function serveApi({ starterDb, observer, settings, ...parts }: Part
   const url = `http://127.0.0.1:${server.port}`;
   // Some tests damage the database or stop Temporal on purpose; those failures are expected.
   const onError = () => undefined;
-  const starter = createStarter({ db: starterDb ?? parts.db, temporal: parts.temporal, onError });
+  const starter = createStarter(starterDb ?? parts.db, parts.temporal, onError);
   const over = settings(url);
   const app = createApp({
     now: Date.now,

@@ -67,7 +67,7 @@ function startOther({ db, taskQueue }: Service): () => Promise<void> {
     taskQueue,
     acceptTimeoutMs: 10_000,
   });
-  const starter = createStarter({ db, temporal, onError: () => undefined });
+  const starter = createStarter(db, temporal, () => undefined);
   return async () => {
     await starter.close();
     await temporal.close();

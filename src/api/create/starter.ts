@@ -27,11 +27,8 @@ export interface Starter {
   close(): Promise<void>;
 }
 
-interface StarterDeps {
-  readonly db: Knex;
-  readonly temporal: Pick<TemporalClient, 'submit' | 'deliverCallback'>;
-  readonly onError: (what: string, error: unknown) => void;
-}
+type Temporal = Pick<TemporalClient, 'submit' | 'deliverCallback'>;
+type OnError = (what: string, error: unknown) => void;
 
 /**
  * The lease must be longer than a start waits for its answer (ACCEPT_TIMEOUT_MS, at most 30 s), and
@@ -49,7 +46,7 @@ const unansweredMax = 3;
 // Nothing wakes the loop for tasks of a process that died, or for tasks that are due again.
 const idleMs = 1_000;
 
-export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
+export function createStarter(db: Knex, temporal: Temporal, onError: OnError): Starter {
   const reserve = limitPerAccount(startsMax);
   const byLoop = new Set<Promise<void>>();
   let unanswered = 0;
@@ -74,7 +71,7 @@ export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
     const inputs = await claimStarts(db, { limit, lastTurn, leaseSeconds });
     for (const input of inputs) {
       const started = submit(input)
-        .then((submission) => settle({ db, temporal }, input, submission))
+        .then((submission) => settle(db, temporal, input, submission))
         .catch((error: unknown) => onError('start', error))
         .finally(() => {
           byLoop.delete(started);
@@ -112,7 +109,8 @@ export function createStarter({ db, temporal, onError }: StarterDeps): Starter {
 
 /** Repairs the row of a task that the loop has submitted. */
 async function settle(
-  { db, temporal }: Pick<StarterDeps, 'db' | 'temporal'>,
+  db: Knex,
+  temporal: Temporal,
   { taskId }: TaskInput,
   { outcome }: Submission,
 ): Promise<void> {
