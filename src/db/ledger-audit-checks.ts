@@ -40,7 +40,7 @@ const aside = `case when credit = 'held' then amount
 // Each movement has a positive amount. The two ledger accounts of a movement differ, and its kind
 // allows both of them.
 const eachMovement = `
-  select 'a movement takes from one account what it gives to another' as rule, id as subject,
+  select 'a movement gives to one account what it takes from another' as rule, id as subject,
          format('%s of %s from %s to %s', kind, amount, debit, credit) as found
     from movement
    where amount < 1
@@ -92,7 +92,7 @@ const eachAccount = `
         or coalesce(highest_seq, start_seq) <> last_seq,
       format('%s movements from number %s to %s after number %s, %s are counted', movements,
              first_seq, highest_seq, start_seq, last_seq)),
-     ('no hold outlives its task, and no task is open without one',
+     ('no ended task has a hold left, and no open task is without one',
       open_tasks <> tasks or held <> held_by_tasks,
       format('%s held for %s tasks; %s are open and hold %s', held, open_tasks, tasks,
              held_by_tasks))
@@ -148,7 +148,7 @@ const eachTask = `
   select finding.rule, coalesce(id, task_id) as subject, finding.found
     from judged
    cross join lateral (values
-     ('every movement of a task belongs to one', orphaned,
+     ('every movement with a task id belongs to an existing task', orphaned,
       format('%s movements of no task', movements)),
      ('a task moves money of its own account only', crossed,
       format('movements of %s and %s for a task of %s', mover, other, account_id)),
@@ -157,7 +157,7 @@ const eachTask = `
       format('held %s, settled or returned %s', held, released)),
      ('an open task has moved nothing but its hold', early, format('%s movements', movements)),
      ('a failed task is charged nothing', overcharged, format('charged %s', charged)),
-     ('a final task shows what moved', misshown,
+     ('the bill of a final task agrees with its movements', misshown,
       format('shown held %s, charged %s, refunded %s; moved %s, %s and %s', bill ->> 'held',
              bill ->> 'charged', bill ->> 'refunded', held, charged, refunded))
    ) finding (rule, is_found, found)

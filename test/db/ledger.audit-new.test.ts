@@ -77,12 +77,12 @@ describe('in new movements of an audited account, the scheduled audit', () => {
     [
       'a refund that the task does not show',
       `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = 'task_new'`,
-      /^task_new: .*shows what moved/,
+      /^task_new: .*agrees with its movements/,
     ],
     [
       'a task that was closed without closeTask',
       `update tasks set object = '{}', finished_at = now() where id = 'a_open'`,
-      /^a: .*outlives/,
+      /^a: .*has a hold left/,
     ],
   ])('finds %s each time it runs', async (_, sql, difference) => {
     await someBooks(database.db, 'a');
