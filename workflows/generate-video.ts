@@ -47,8 +47,8 @@ const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   const task = startTaskState(input);
-  // A cancel of the workflow stops only the jobs. A cancel never interrupts storing, settlement or
-  // the callback.
+  // A cancel of the workflow stops only the jobs: this scope is the only one that it reaches. A cancel
+  // never interrupts storing, settlement or the callback.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
@@ -118,14 +118,15 @@ async function untilDeadline(
  * The activity `runJob` ends when the job has ended, which may take days, but no worker runs it for
  * so long. Once a channel has accepted the job, the activity throws `CompleteAsyncError`: it stays
  * open at Temporal, and the worker is free. The watcher of the channel polls the job and completes
- * the activity by the id of the activity (activities/jobs/notify-tasks.ts).
+ * the activity by its id, which is the kind of the job (activities/jobs/notify-tasks.ts).
  */
 async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> {
   for (;;) {
     task.submitting(kind);
     // Longer than the remaining time, so that the deadline timer ends the activity first.
     const startToCloseTimeout = task.remainingMs() + 60_000;
-    const { runJob } = proxyActivities<Activities>({ ...jobPolicy, startToCloseTimeout });
+    const policy = { ...jobPolicy, startToCloseTimeout, activityId: kind };
+    const { runJob } = proxyActivities<Activities>(policy);
     const job = await runJob(task.jobInput(kind));
     if (job.outcome === 'waiting') {
       task.waiting();
@@ -173,8 +174,7 @@ async function store(task: TaskState): Promise<Ending> {
 
 /**
  * Stores the results. Then stores the final object and settles the money, in one transaction. If
- * the row already has a final object, nothing changes and that object is
- * returned.
+ * the row already has a final object, nothing changes and that object is returned.
  */
 async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
   const { id: taskId, plan, identity } = task;
@@ -201,7 +201,7 @@ async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
       staticSummary: 'callback',
     });
   } catch (error) {
-    // Untested: the reconciler has just started the same workflow. The reconciler itself is tested.
+    // Untested: another process has just started the same workflow, for example the reconciler.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

@@ -7,7 +7,7 @@ import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { giveTurns, releaseStranded, takeBackTurns } from '../../src/db/jobs/slots';
 import { closeReported, type JobNews, markNotified } from '../../src/db/jobs/steps';
-import { isFinalReport, type JobName, type JobReport, type PlacedJob } from '../../src/domain/job';
+import { isFinalReport, type JobName, type PlacedJob } from '../../src/domain/job';
 import { jobSignal, turnSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
@@ -61,10 +61,10 @@ export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<bo
 
 /** Returns false if the notification failed. */
 async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<boolean> {
-  const { taskId, activityId, report } = news;
+  const { taskId, report } = news;
   if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
   try {
-    await complete(client, taskId, activityId, report);
+    await complete(client, news);
     return true;
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) return false;
@@ -74,14 +74,9 @@ async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<bool
   }
 }
 
-async function complete(
-  client: Client,
-  workflowId: string,
-  activityId: string,
-  report: JobReport,
-): Promise<void> {
+async function complete(client: Client, { taskId, kind, report }: JobNews): Promise<void> {
   const ended: PlacedJob = { outcome: 'ended', report };
-  await client.activity.complete({ workflowId, activityId }, ended);
+  await client.activity.complete({ workflowId: taskId, activityId: kind }, ended);
 }
 
 async function signal(

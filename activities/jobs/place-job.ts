@@ -3,7 +3,7 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import { findJob, type Job, wasSent } from '../../src/db/jobs/queries';
+import { type Job, wasSent } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { forgetSending, storeOpened, storeRejected, waitForTurn } from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
@@ -137,7 +137,7 @@ class Placement {
       if (slot.outcome === 'taken') {
         this.secondsLeft = slot.secondsLeft;
         this.at = next;
-        this.job = { ...this.job, state: 'sending', isLost: false };
+        this.job = { ...this.job, isLost: false };
         return { is: 'slot taken' };
       }
       this.isFull = true;
@@ -155,8 +155,7 @@ class Placement {
    */
   private async takeOver(): Promise<PlacingEvent> {
     const { deps, input } = this;
-    const { activityId } = Context.current().info;
-    const row = await takeOver(deps.db, input, { activityId, attempt: thisAttempt() });
+    const row = await takeOver(deps.db, input, thisAttempt());
     const found = wasSent(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;
     this.secondsLeft = row?.secondsLeft ?? 0;
@@ -165,7 +164,6 @@ class Placement {
     this.isFull = false;
     this.job = {
       ...this.job,
-      state: row?.state ?? 'planned',
       isAccepted: row?.upstreamId != null,
       hasEnded: row?.report != null && isFinalReport(row.report),
       isLost: row?.state === 'sending',
@@ -226,15 +224,10 @@ class Placement {
   private async store(upstreamId: string): Promise<PlacingEvent> {
     const { deps, input } = this;
     const { channel } = this.channel();
-    const { activityId } = Context.current().info;
     const placed = { channel: channel.id, upstreamId };
-    const stored = await storeOpened(deps.db, input, placed, activityId);
-    if (stored !== 'refused') return { is: 'stored', upstreamId, as: stored };
-    const known = await findJob(deps.db, input);
-    const isSentHere = known?.channel === channel.id && known.state !== 'waiting';
-    if (isSentHere && !known.upstreamId) return { is: 'stored', upstreamId, as: 'not ours' };
-    deps.events.secondJob(channel.id, input.taskId, upstreamId);
-    return { is: 'stored', upstreamId, as: 'second' };
+    const as = await storeOpened(deps.db, input, placed);
+    if (as === 'second') deps.events.secondJob(channel.id, input.taskId, upstreamId);
+    return { is: 'stored', upstreamId, as };
   }
 
   private async reject(failure: JobFailure): Promise<Attempted> {
@@ -251,12 +244,12 @@ class Placement {
 }
 
 /**
- * The id of this attempt. No other attempt of the task has this id. After a reset of the workflow, the
- * ids of activities begin anew.
+ * The id of this attempt. No other attempt at the job has this id. A job that waited for a slot has
+ * several activities, and a reset workflow has another run.
  */
 function thisAttempt(): string {
-  const { workflowExecution, activityId, attempt } = Context.current().info;
-  return `${workflowExecution?.runId}:${activityId}:${attempt}`;
+  const { workflowExecution, scheduledTimestampMs, attempt } = Context.current().info;
+  return `${workflowExecution?.runId}:${scheduledTimestampMs}:${attempt}`;
 }
 
 function failureOf({ failure, why, afterMs }: PlacingStep & { do: 'retry' }): ApplicationFailure {

@@ -188,8 +188,8 @@ function changeOf(
   return [newsOf(job, report)];
 }
 
-function newsOf({ taskId, kind, activityId, ageSeconds }: OpenJob, report: JobReport): SeenChange {
-  return { taskId, kind, activityId, report, ageSeconds };
+function newsOf({ taskId, kind, ageSeconds }: OpenJob, report: JobReport): SeenChange {
+  return { taskId, kind, report, ageSeconds };
 }
 
 /**

@@ -155,7 +155,7 @@ const jobs = `
 --             skip this state
 --   sending   stored before the create request is sent, so that a crash in between is noticed
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
---   reported  the job has ended; the activity \`activity_id\` is notified until the task goes on
+--   reported  the job has ended; its activity is notified until the task goes on
 --   closed    nobody waits for the job any more: the task has gone on or has ended
 -- A job goes back from \`sending\` to planned if its create was refused or not sent, and from \`waiting\` to planned
 -- if all of its channels have left the catalogue. If its workflow could not be told of the latter, the
@@ -193,8 +193,6 @@ create table jobs (
   repeatable     boolean not null default false,
   -- The id of the job at its channel. Two tasks never have the same upstream job.
   upstream_id    text,
-  -- The activity that waits for the end of the job.
-  activity_id    text,
   opened_at      timestamptz,
   -- The status in the provider's last report; queued if there is none.
   status         text not null default 'queued',

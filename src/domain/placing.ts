@@ -4,12 +4,11 @@
 // looked up (docs/decisions.md, 5 to 7).
 
 import { afterCreate, type FaultKind } from './create-answer';
-import type { JobName, JobState } from './job';
+import type { JobName } from './job';
 import type { LostJob } from './lost-job';
 
 /** What an attempt knows about its job. */
 export interface PlacingJob {
-  readonly state: JobState;
   /** True if the row has the upstream id, because a channel has accepted the job. */
   readonly isAccepted: boolean;
   /** True if the row has the report of the job's end. */
@@ -58,9 +57,10 @@ export type PlacingEvent =
 
 /**
  * What the row says to an upstream id. `unwanted`: the task has ended. `not ours`: the upstream job
- * belongs to another task. `second`: the row has another upstream id or channel.
+ * belongs to another task, which is possible only after a search for a lost job. `second`: the row
+ * has another upstream id or channel.
  */
-type Stored = 'open' | 'unwanted' | 'not ours' | 'second';
+export type Stored = 'open' | 'unwanted' | 'not ours' | 'second';
 
 /** The types of the failures that make Temporal retry the activity. Histories record them. */
 export type PlacingFailure =
@@ -131,7 +131,6 @@ const clearsUpWithinMs = 10 * 60_000;
 /** What an attempt knows before its first step. */
 export function newJob({ kind }: JobName): PlacingJob {
   return {
-    state: 'planned',
     isAccepted: false,
     hasEnded: false,
     isLost: false,
@@ -166,7 +165,7 @@ export function nextStep(job: PlacingJob, event: PlacingEvent): PlacingStep {
     case 'refused':
       return afterRefusal(job, event.fault);
     case 'link renewed':
-      return { do: job.isLost ? 'repeat' : 'send' };
+      return { do: 'repeat' };
     case 'looked up':
       return afterLookUp(job, event.job);
     case 'not looked up':
@@ -180,9 +179,7 @@ export function nextStep(job: PlacingJob, event: PlacingEvent): PlacingStep {
 
 function afterTakingOver(job: PlacingJob): PlacingStep {
   if (job.isAccepted) return { do: job.hasEnded ? 'return the end' : 'wait for the end' };
-  if (job.state !== 'sending') {
-    return retry('JobMoved', 'The job changed while it was read.', null);
-  }
+  if (!job.isLost) return retry('JobMoved', 'The job changed while it was read.', null);
   if (!job.isChannelKnown) {
     return retry('ChannelGone', 'The channel of the job is not in the catalogue.', null);
   }
@@ -191,8 +188,8 @@ function afterTakingOver(job: PlacingJob): PlacingStep {
 }
 
 function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
-  // The enhancer's codes for a video that it cannot fetch are not documented. So any refusal is
-  // retried exactly once, with a new link. A repeated create of an enhancement makes no second job.
+  // The enhancer's codes for a video that it cannot fetch are not documented. So after any refusal the
+  // create is repeated once, with a new link. A repeated create of an enhancement makes no second job.
   if (fault === 'caller' && job.canRenewLink) return { do: 'renew the link' };
   switch (afterCreate(fault, job.isLost)) {
     case 'fail the task':

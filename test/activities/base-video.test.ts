@@ -92,6 +92,23 @@ test('a refused enhancement is retried once with a new link of its base video', 
   expect(sent).toEqual([oldLink, newLink]);
 });
 
+test('a new link is sent even if the enhancer took long to refuse the old one', async () => {
+  const input = await enhancementOf(86_400);
+  refused = new Set([oldLink]);
+  const { say } = enhancer;
+  const { now } = performance;
+  const clock = jest.spyOn(performance, 'now');
+  enhancer.say = (call) => {
+    // An enhancer may try to fetch a dead link for a while.
+    if ((call.body as { video_url: string }).video_url === oldLink) {
+      clock.mockImplementation(() => now.call(performance) + 10_000);
+    }
+    return say(call);
+  };
+  await upstream.attempt(input).finally(() => clock.mockRestore());
+  expect(sent).toEqual([oldLink, newLink]);
+});
+
 test('an enhancement fails if the provider refuses the old and the new link', async () => {
   const input = await enhancementOf(86_400);
   refused = new Set([oldLink, newLink]);

@@ -233,7 +233,7 @@ test('a second upstream job of a task is refused, reported and cancelled', async
     // An earlier attempt stores its job while this create is on its way.
     async create(...args: Parameters<NonNullable<typeof create>>) {
       const id = await create?.(...args);
-      await storeOpened(database.db, input, { channel: 'studio', upstreamId: first }, 'activity');
+      await storeOpened(database.db, input, { channel: 'studio', upstreamId: first });
       return id;
     },
   };
@@ -308,7 +308,7 @@ async function twinsOfOneJob(isFirstEnded: boolean) {
         ? Reflect.get(target, name)
         : async (sql: string, values: never) => {
             if (sql.includes('jobs.task_id <> :taskId and')) {
-              await storeOpened(db, twin, { channel: 'studio', upstreamId: job.id }, '1');
+              await storeOpened(db, twin, { channel: 'studio', upstreamId: job.id });
             }
             return target.raw(sql, values);
           },

@@ -102,7 +102,7 @@ async function anOpenTask(): Promise<string> {
 const withJob = (state: string) => async () => {
   const id = await anOpenTask();
   await database.db.raw(
-    `update jobs set state = ?, channel = 'studio', attempt = 'first', activity_id = '1'
+    `update jobs set state = ?, channel = 'studio', attempt = 'first'
       where task_id = ?`,
     [state, id],
   );
@@ -135,16 +135,12 @@ const statements: readonly [string, () => Promise<string>, Statement][] = [
   [
     'storeOpened',
     withJob('sending'),
-    (db, id) => storeOpened(db, job(id), { channel: 'studio', upstreamId: id }, '1'),
+    (db, id) => storeOpened(db, job(id), { channel: 'studio', upstreamId: id }),
   ],
   ['storeReports', withJob('open'), (db, taskId) => storeReports(db, [{ taskId, kind, report }])],
   ['storeMissing', withJob('open'), (db, id) => storeMissing(db, { missing: [job(id)], back: [] })],
   ['closeGeneration', withJob('reported'), (db, id) => closeGeneration(db, id)],
-  [
-    'closeReported',
-    withJob('reported'),
-    (db, taskId) => closeReported(db, { taskId, kind, activityId: '1' }),
-  ],
+  ['closeReported', withJob('reported'), (db, taskId) => closeReported(db, { taskId, kind })],
   ['closeTask', withJob('reported'), (db, id) => closeTask(db, aClosing(id, hold, 5))],
   ['stopDelivery', withCallback, (db, id) => stopDelivery(db, id, 1)],
 ];

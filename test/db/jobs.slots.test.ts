@@ -147,7 +147,7 @@ test('a stranded job that is just being sent stays with its channel', async () =
   await sending.commit();
   expect(await released).not.toContainEqual(expect.objectContaining({ taskId: job.taskId }));
   const opened = { channel, upstreamId: aTaskId() };
-  expect(await storeOpened(database.db, job, opened, 'activity')).toBe('open');
+  expect(await storeOpened(database.db, job, opened)).toBe('open');
 });
 
 test('a turn whose notification failed is given again at once', async () => {
@@ -182,7 +182,7 @@ test('a task that ends while its job is being sent closes that job', async () =>
   await closing;
   expect((await findJob(db, job))?.state).toBe('closed');
   const placed = { channel, upstreamId: `job-of-${taskId}` };
-  expect(await storeOpened(db, job, placed, '1')).toBe('unwanted');
+  expect(await storeOpened(db, job, placed)).toBe('unwanted');
   // If this worker dies now, the reconciler cancels the job.
   expect(await findJob(db, job)).toMatchObject({ cancel: 'wanted' });
   expect((await takeSlot(db, job, to(aChannel()), null, 'first')).outcome).toBe('moved');
@@ -194,10 +194,10 @@ test('a repeated create that is answered after its generation has ended cancels 
   const channel = aChannel();
   const placed = { channel, upstreamId: `job-of-${job.taskId}` };
   await takeSlot(db, job, to(channel), null, 'first');
-  await storeOpened(db, job, placed, '1');
+  await storeOpened(db, job, placed);
   await storeReports(db, [{ ...job, report: aSuccess() }]);
   await closeGeneration(db, job.taskId);
-  expect(await storeOpened(db, job, placed, '1')).toBe('open');
+  expect(await storeOpened(db, job, placed)).toBe('open');
   expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: null });
 });
 
@@ -206,21 +206,35 @@ test('an answer of a channel that a later attempt has left is not stored at the 
   const job = await aJob();
   const [left, next] = [aChannel(), aChannel()];
   await takeSlot(db, job, to(left), null, 'earlier');
-  await takeOver(db, job, { activityId: '1', attempt: 'later' });
+  await takeOver(db, job, 'later');
   expect(await forgetSending(db, job, 'later')).toBe(true);
   const late = { channel: left, upstreamId: `late-${job.taskId}` };
-  expect(await storeOpened(db, job, late, '1')).toBe('refused');
+  expect(await storeOpened(db, job, late)).toBe('second');
   await takeSlot(db, job, to(next), null, 'later');
-  expect(await storeOpened(db, job, late, '1')).toBe('refused');
+  expect(await storeOpened(db, job, late)).toBe('second');
   const kept = { channel: next, upstreamId: `kept-${job.taskId}` };
-  expect(await storeOpened(db, job, kept, '1')).toBe('open');
+  expect(await storeOpened(db, job, kept)).toBe('open');
   expect(await findJob(db, job)).toMatchObject(kept);
+});
+
+test('an upstream job of another task is told from a second job, wherever the job of this task is', async () => {
+  const { db } = database;
+  const [job, other] = [await aJob(), await aJob()];
+  const channel = aChannel();
+  const placed = { channel, upstreamId: `job-of-${other.taskId}` };
+  await takeSlot(db, other, to(channel), null, 'first');
+  expect(await storeOpened(db, other, placed)).toBe('open');
+  await takeSlot(db, job, to(channel), null, 'earlier');
+  expect(await storeOpened(db, job, placed)).toBe('not ours');
+  await forgetSending(db, job, 'earlier');
+  await takeSlot(db, job, to(aChannel()), null, 'later');
+  expect(await storeOpened(db, job, placed)).toBe('not ours');
 });
 
 test('an attempt takes over a job in its current state, and the earlier attempt can no longer change the job', async () => {
   const { db } = database;
   const job = await aJob();
-  const later = { activityId: '1', attempt: 'later' };
+  const later = 'later';
   expect((await takeSlot(db, job, to(aChannel()), null, 'earlier')).outcome).toBe('taken');
   expect(await forgetSending(db, job, 'earlier')).toBe(true);
   expect(await takeOver(db, job, later)).toMatchObject({ state: 'planned' });

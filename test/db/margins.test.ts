@@ -31,7 +31,7 @@ async function aTask(choice: PlannedChoice, charged: number | null, report = {})
   const { channel } = choice;
   await db.raw(
     `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,
-            activity_id = 'a', opened_at = now() where task_id = ?`,
+            opened_at = now() where task_id = ?`,
     [channel, `up-${taskId}`, taskId],
   );
   const known = { ...aSuccess(), channel };
@@ -91,7 +91,7 @@ test('the cost of super-resolution is kept with its job, beside what it was char
   const ends = async (kind: JobKind, channel: string) => {
     await db.raw(
       `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,
-              activity_id = 'a', opened_at = now() where task_id = ? and kind = ?`,
+              opened_at = now() where task_id = ? and kind = ?`,
       [channel, `up-${kind}-${taskId}`, taskId, kind],
     );
     const { result } = aSuccess();

@@ -16,12 +16,10 @@ import {
 const minute = 60_000;
 const hour = 60 * minute;
 const fresh = newJob({ taskId: 'task', kind: 'generation' });
-const sending: PlacingJob = { ...fresh, state: 'sending' };
-const lost: PlacingJob = { ...sending, isLost: true, sentAgoMs: minute, settledAfterMs: 30_000 };
+const lost: PlacingJob = { ...fresh, isLost: true, sentAgoMs: minute, settledAfterMs: 30_000 };
 const keyed: PlacingJob = { ...lost, mayBeRepeated: true, isRepeatable: true };
-const enhancement: PlacingJob = { ...sending, canRenewLink: true };
+const enhancement: PlacingJob = { ...fresh, canRenewLink: true };
 
-const states: readonly JobState[] = ['planned', 'waiting', 'sending', 'open', 'reported', 'closed'];
 const faults: readonly FaultKind[] = [
   'caller',
   'operator',
@@ -47,11 +45,11 @@ function words(step: PlacingStep): string {
 
 test.each<[string, PlacingJob, PlacingEvent, string]>([
   ['begins', fresh, { is: 'begun' }, 'offer'],
-  ['has a slot', sending, { is: 'slot taken' }, 'send'],
+  ['has a slot', fresh, { is: 'slot taken' }, 'send'],
   ['finds all channels full', fresh, { is: 'full' }, 'queue for a slot'],
   ['finds no channel', fresh, { is: 'no channel', restMs: 9 }, 'retry NoChannelAvailable'],
   ['finds that the job has moved', fresh, { is: 'moved' }, 'take over'],
-  ['is accepted', sending, { is: 'accepted', upstreamId: 'a' }, 'store'],
+  ['is accepted', fresh, { is: 'accepted', upstreamId: 'a' }, 'store'],
   ['is accepted again', keyed, { is: 'accepted', upstreamId: 'a' }, 'store'],
   [
     'could not look the job up',
@@ -59,25 +57,16 @@ test.each<[string, PlacingJob, PlacingEvent, string]>([
     { is: 'not looked up', retryAfterMs: 9 },
     'retry SubmissionUnknown',
   ],
-  ['has a new link', enhancement, { is: 'link renewed' }, 'send'],
-  [
-    'has a new link for a repetition',
-    { ...enhancement, isLost: true },
-    { is: 'link renewed' },
-    'repeat',
-  ],
-  ['was superseded', sending, { is: 'superseded' }, 'retry Superseded'],
+  ['has a new link', enhancement, { is: 'link renewed' }, 'repeat'],
+  ['was superseded', fresh, { is: 'superseded' }, 'retry Superseded'],
 ])('an attempt that %s takes the expected step', (_, job, event, step) => {
   expect(words(nextStep(job, event))).toBe(step);
 });
 
 test.each<[string, Partial<PlacingJob>, string]>([
-  ['was freed meanwhile', { state: 'planned' }, 'retry JobMoved'],
-  ['waits for a slot', { state: 'waiting' }, 'retry JobMoved'],
-  ['was closed before it was sent', { state: 'closed' }, 'retry JobMoved'],
-  ['is open', { state: 'open', isAccepted: true }, 'wait for the end'],
-  ['has ended', { state: 'reported', isAccepted: true, hasEnded: true }, 'return the end'],
-  ['was closed while open', { state: 'closed', isAccepted: true }, 'wait for the end'],
+  ['is not being sent', {}, 'retry JobMoved'],
+  ['was accepted', { isAccepted: true }, 'wait for the end'],
+  ['has ended', { isAccepted: true, hasEnded: true }, 'return the end'],
   ['may have arrived', lost, 'look up'],
   ['may have arrived with a key', keyed, 'repeat'],
   ['may have arrived with a key that is forgotten', { ...keyed, sentAgoMs: 20 * hour }, 'look up'],
@@ -99,7 +88,7 @@ test.each<readonly [FaultKind, string, string]>([
   ['late', 'release, retry TooLate', 'retry SubmissionUnknown'],
   ['ambiguous', 'retry SubmissionUnknown', 'retry SubmissionUnknown'],
 ])('after the fault "%s" of a create: %s; of its repetition: %s', (fault, first, repeat) => {
-  expect(words(nextStep(sending, { is: 'refused', fault }))).toBe(first);
+  expect(words(nextStep(fresh, { is: 'refused', fault }))).toBe(first);
   expect(words(nextStep(keyed, { is: 'refused', fault }))).toBe(repeat);
 });
 
@@ -130,7 +119,7 @@ test.each([
   ['not ours', 'give up'],
   ['second', 'cancel, retry SecondJob'],
 ] as const)('if the row of the job is "%s" when the upstream id is stored: %s', (as, step) => {
-  expect(words(nextStep(sending, { is: 'stored', upstreamId: 'a', as }))).toBe(step);
+  expect(words(nextStep(fresh, { is: 'stored', upstreamId: 'a', as }))).toBe(step);
 });
 
 test('in every state and after every event, a job whose create may have arrived is created again only with a key, or after a list without the job', () => {
@@ -152,24 +141,21 @@ test('in every state and after every event, a job whose create may have arrived 
   ] as const;
   let checked = 0;
   // A channel may honour keys no longer after its jobs were sent with keys.
-  for (const state of states)
+  for (const isLost of both)
     for (const isAccepted of both)
       for (const [mayBeRepeated, isRepeatable] of keys)
         for (const canRenewLink of isRepeatable ? both : [false])
           for (const sentAgoMs of [0, minute, 21 * hour])
             for (const event of events) {
-              const facts = { state, isAccepted, canRenewLink, sentAgoMs };
+              const facts = { isLost, isAccepted, canRenewLink, sentAgoMs };
               const job = { ...lost, ...facts, mayBeRepeated, isRepeatable };
               const isAbsent = event.is === 'looked up' && event.job?.found === 'none';
               const step = words(nextStep(job, event));
               checked += 1;
               if (event.is === 'link renewed') continue; // Follows only a refusal with a new link.
+              if (!isLost && event.is !== 'taken over') continue; // The create has had its answer.
               if (step === 'repeat') {
-                expect([isRepeatable, sentAgoMs < 20 * hour, state]).toEqual([
-                  true,
-                  true,
-                  'sending',
-                ]);
+                expect([isRepeatable, sentAgoMs < 20 * hour, isLost]).toEqual([true, true, true]);
               }
               if (/offer|^send$/.test(step))
                 expect([isAbsent, sentAgoMs > (mayBeRepeated ? 20 * hour : 30_000)]).toEqual([
@@ -177,7 +163,7 @@ test('in every state and after every event, a job whose create may have arrived 
                   true,
                 ]);
             }
-  expect(checked).toBeGreaterThan(1_000);
+  expect(checked).toBeGreaterThan(900);
 });
 
 /** What happens to one create, as far as the provider and this service know it. */
@@ -241,12 +227,11 @@ function play(
         case 'offer':
           if (row.state !== 'planned') return { is: 'moved' };
           Object.assign(row, { state: 'sending', sentAt: now });
-          job = { ...job, state: 'sending', isLost: false };
+          job = { ...job, isLost: false };
           return { is: 'slot taken' };
         case 'take over':
           job = {
             ...job,
-            state: row.state,
             isAccepted: row.upstreamId !== '',
             isLost: row.state === 'sending',
             isRefused: false,

@@ -2,7 +2,7 @@
 // have the types of the real ones, so a changed signature is a compile error here.
 
 import { randomUUID } from 'node:crypto';
-import { CompleteAsyncError, Context } from '@temporalio/activity';
+import { CompleteAsyncError } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
@@ -40,7 +40,7 @@ export interface World {
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
   /** The activities that wait for the end of a job, by task and kind. */
-  readonly placed: Map<string, Placement>;
+  readonly placed: Map<string, string>;
   readonly cancelled: JobInput[];
   readonly lookedAt: JobName[];
   /** True if the tasks of this world have a callback. */
@@ -62,11 +62,6 @@ export interface World {
 export type Submitted =
   | PlacedJob
   | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };
-
-interface Placement {
-  readonly activityId: string;
-  readonly channel: string;
-}
 
 export interface TaskHandle {
   readonly accepted: Promise<Accepted>;
@@ -201,11 +196,10 @@ function activitiesOf(worlds: WorldsByTask): TaskActivities {
     },
     async runJob(order) {
       const world = worldOf(worlds, order);
-      const { activityId } = Context.current().info;
       world.submitted.push(order);
       const placed = await world.script.submit(order);
       if (placed.outcome !== 'open') return placed;
-      world.placed.set(`${order.taskId} ${order.kind}`, { activityId, channel: placed.channel });
+      world.placed.set(`${order.taskId} ${order.kind}`, placed.channel);
       // The time-skipping server skips no time while an activity is open. The activity stays open
       // here, so the test unlocks the skipping.
       await world.env.connection.testService?.unlockTimeSkipping({});
@@ -243,9 +237,9 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
   return {
     accepted,
     async report(report) {
-      const { activityId, channel } = await placementOf(world, input.taskId, report.kind);
+      const channel = await placedAt(world, input.taskId, report.kind);
       const reported = { ...report, channel };
-      if (isFinalReport(report)) await completeJob(env, input.taskId, activityId, reported);
+      if (isFinalReport(report)) await completeJob(env, input.taskId, reported);
       else await handle.signal(jobSignal, reported);
     },
     told: () => handle.query<ToldTask>('task'),
@@ -262,27 +256,22 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
   };
 }
 
-/** Waits until a job is placed. Returns its channel and the activity that waits for its end. */
-export async function placementOf(
-  { placed }: World,
-  taskId: string,
-  kind: JobKind,
-): Promise<Placement> {
+/** Waits until a job is placed, and returns its channel. */
+export async function placedAt({ placed }: World, taskId: string, kind: JobKind): Promise<string> {
   const name = `${taskId} ${kind}`;
   await until('it is placed', () => placed.has(name));
-  return placed.get(name) as Placement;
+  return placed.get(name) as string;
 }
 
 async function completeJob(
   { client, connection }: TestWorkflowEnvironment,
-  workflowId: string,
-  activityId: string,
+  taskId: string,
   report: JobReport,
 ): Promise<void> {
   const ended: PlacedJob = { outcome: 'ended', report };
   await connection.testService?.lockTimeSkipping({});
   try {
-    await client.activity.complete({ workflowId, activityId }, ended);
+    await client.activity.complete({ workflowId: taskId, activityId: report.kind }, ended);
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) throw error;
     await connection.testService?.unlockTimeSkipping({});

@@ -145,8 +145,6 @@ export interface OpenJob {
   readonly taskId: string;
   readonly kind: JobKind;
   readonly upstreamId: string;
-  /** The activity that waits for the job's end. */
-  readonly activityId: string;
   readonly status: JobStatus;
   readonly ageSeconds: number;
   /**
@@ -162,7 +160,7 @@ export function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
 const selectOpen = prepare<OpenJob>(
   'open_jobs',
   `
- select task_id as "taskId", kind, upstream_id as "upstreamId", activity_id as "activityId", status,
+ select task_id as "taskId", kind, upstream_id as "upstreamId", status,
         extract(epoch from now() - opened_at)::int as "ageSeconds",
         extract(epoch from now() - missing_since)::float8 as "missingSeconds"
    from jobs
@@ -184,7 +182,7 @@ export function listUnacknowledged(
 const selectUnacknowledged = prepare<JobNews>(
   'unacknowledged_jobs',
   `
- select task_id as "taskId", kind, activity_id as "activityId", report from jobs
+ select task_id as "taskId", kind, report from jobs
   where channel = :channel and state = 'reported'
     and (notified_at is null
          or notified_at < now() - make_interval(secs => cast(:seconds as float8)))

@@ -6,14 +6,13 @@
 
 import type { Knex } from 'knex';
 import type { JobName, JobReport } from '../../domain/job';
+import type { Stored } from '../../domain/placing';
 import { isInState, isOneOf, isUnfinished } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { isNotKnownToEnd } from './cancels';
 import { costsOf, nameOf } from './costs';
 
-/** A report on a job, and the activity that waits for the job's end. */
 export interface JobNews extends JobName {
-  readonly activityId: string;
   readonly report: JobReport;
 }
 
@@ -75,39 +74,41 @@ export async function forgetSending(
 }
 
 /**
- * sending → open: stores the upstream id and the activity that waits for the end of the job. A
- * rejection that an earlier attempt stored is removed. `unwanted`: the task has ended, so the job
- * stays closed, and its cancel is wanted from now on.
- * `refused`: the job is at another channel now, the job already has another upstream id, or the
- * upstream job belongs to another task. The last case is possible only after a search for a lost
- * job. An answer to an earlier attempt counts if the job is still at the same channel, because the
- * task then has this upstream job and must not get a second one.
+ * sending → open: stores the upstream id. A rejection that an earlier attempt stored is removed. If
+ * the task has ended, the job stays closed, and its cancel is wanted from now on. An answer to an
+ * earlier attempt counts if the job is still at the same channel, because the task then has this
+ * upstream job and must not get a second one.
  */
 export async function storeOpened(
   db: Knex,
   { taskId, kind }: JobName,
   { channel, upstreamId }: { readonly channel: string; readonly upstreamId: string },
-  activityId: string,
-): Promise<'open' | 'unwanted' | 'refused'> {
-  const [stored] = await openSent(db, { taskId, kind, channel, upstreamId, activityId });
-  if (!stored) return 'refused';
-  return stored.isUnwanted ? 'unwanted' : 'open';
+): Promise<Stored> {
+  const [found] = await openSent(db, { taskId, kind, channel, upstreamId });
+  if (found?.isOthers) return 'not ours';
+  if (found?.isUnwanted == null) return 'second';
+  return found.isUnwanted ? 'unwanted' : 'open';
 }
 
-const openSent = prepare<{ isUnwanted: boolean }>(
+const openSent = prepare<{ isOthers: boolean; isUnwanted: boolean | null }>(
   'store_opened',
   `
- update jobs
-    set state = case state when 'sending' then 'open' else state end,
-        upstream_id = :upstreamId, activity_id = :activityId, opened_at = coalesce(opened_at, now()),
-        report = case when upstream_id is not null then report end,
-        cancel = case when state = 'closed' and ${isNotKnownToEnd} then 'wanted' else cancel end
-  where task_id = :taskId and kind = :kind and channel = :channel
-    and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
-    and not exists (select 1 from jobs other
-                     where other.channel = jobs.channel and other.upstream_id = :upstreamId
-                       and other.task_id <> jobs.task_id)
- returning cancel is not distinct from 'wanted' as "isUnwanted"`,
+ with owner as (
+   select 1 from jobs
+    where channel = :channel and upstream_id = :upstreamId and task_id <> :taskId
+ ), stored as (
+   update jobs
+      set state = case state when 'sending' then 'open' else state end,
+          upstream_id = :upstreamId, opened_at = coalesce(opened_at, now()),
+          report = case when upstream_id is not null then report end,
+          cancel = case when state = 'closed' and ${isNotKnownToEnd} then 'wanted' else cancel end
+    where task_id = :taskId and kind = :kind and channel = :channel
+      and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
+      and not exists (select 1 from owner)
+   returning cancel is not distinct from 'wanted' as unwanted
+ )
+ select exists (select 1 from owner) as "isOthers",
+        (select unwanted from stored) as "isUnwanted"`,
 );
 
 /**
@@ -133,10 +134,7 @@ export async function storeRejected(
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
  * succeeded job is stored too, because the report and the plan are forgotten earlier.
  */
-export async function storeReports(
-  db: Knex,
-  changes: readonly (JobName & { readonly report: JobReport })[],
-): Promise<void> {
+export async function storeReports(db: Knex, changes: readonly JobNews[]): Promise<void> {
   const costs = await costsOf(db, changes);
   const rows = changes.map(({ taskId, kind, report }) => ({
     task_id: taskId,
@@ -176,7 +174,7 @@ const updateReported = prepare(
  * Stores the success of a lost job whose task has failed meanwhile. Returns false if the job has
  * another upstream id, or if the upstream job belongs to another task.
  */
-export async function storeLate(db: Knex, late: JobName & { readonly report: JobReport }) {
+export async function storeLate(db: Knex, late: JobNews) {
   const { taskId, kind, report } = late;
   const costs = await costsOf(db, [late]);
   const { rows } = await db.raw<{ rows: unknown[] }>(
@@ -221,17 +219,10 @@ const updateNotified = prepare(
   where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOneOf('jobs.task_id', ':ids')}`,
 );
 
-/**
- * reported → closed: the activity `activityId` has ended. If another activity now waits for the
- * job, the job stays reported, so that the other activity is notified.
- */
-export async function closeReported(
-  db: Knex,
-  { taskId, kind, activityId }: JobName & { readonly activityId: string },
-): Promise<void> {
+/** reported → closed: no activity waits for the job any more. */
+export async function closeReported(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed'
-      where task_id = ? and kind = ? and activity_id = ? and ${isInState('reported')}`,
-    [taskId, kind, activityId],
+    `update jobs set state = 'closed' where task_id = ? and kind = ? and ${isInState('reported')}`,
+    [taskId, kind],
   );
 }

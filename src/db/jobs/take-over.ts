@@ -11,20 +11,17 @@ export type JobTaken = Job & { readonly secondsLeft: number | null };
 
 /**
  * Takes the job over and returns the job; null if there is no such job. One statement does both,
- * because the earlier attempt may still send the job to the next channel. If a channel has accepted
- * the job, this activity now waits for the end of the job.
+ * because the earlier attempt may still send the job to the next channel.
  */
 export async function takeOver(
   db: Knex,
   { taskId, kind }: JobName,
-  { activityId, attempt }: { readonly activityId: string; readonly attempt: string },
+  attempt: string,
 ): Promise<JobTaken | null> {
   const { rows } = await db.raw<{ rows: JobTaken[] }>(
-    `update jobs
-        set attempt = ?, activity_id = case when upstream_id is not null then ? else activity_id end
-      where task_id = ? and kind = ?
+    `update jobs set attempt = ? where task_id = ? and kind = ?
      returning ${jobColumns}, ${secondsLeft} as "secondsLeft"`,
-    [attempt, activityId, taskId, kind],
+    [attempt, taskId, kind],
   );
   return rows[0] ?? null;
 }
