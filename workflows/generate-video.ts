@@ -54,7 +54,7 @@ export async function generateVideo(input: TaskInput): Promise<TaskObject> {
   return CancellationScope.nonCancellable(async () => {
     // A task that was not admitted has ended, perhaps before its workflow began.
     const final = (await admit(task)) ?? (await work(task, working));
-    await Promise.all([announce(task), abandonJobs(task, final)]);
+    await Promise.all([announce(task), stopJob(task, final)]);
     await condition(allHandlersFinished);
     return final;
   });
@@ -211,7 +211,7 @@ async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
  * has the refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
  * (activities/reconcile/left-jobs.ts).
  */
-async function abandonJobs(task: TaskState, final: TaskObject): Promise<void> {
+async function stopJob(task: TaskState, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;
   const kind = task.jobs.unfinished();
   if (!kind) return;

@@ -1,7 +1,7 @@
 // Finds the link of the video that the enhancer gets. The generator's link is valid for a day, but
 // a task may wait longer for the enhancer. Then the generator is asked for a new link.
 
-import { findJob, wasSent } from '../../src/db/jobs/queries';
+import { findJob, hasChannel } from '../../src/db/jobs/queries';
 import { assert } from '../../src/domain/assert';
 import type { JobInput, RequestedJob } from '../../src/domain/job';
 import type { WorkerDeps } from '../deps';
@@ -39,7 +39,7 @@ export async function withNewLink(deps: Known, input: RequestedJob): Promise<Req
 
 async function findNewLink(deps: Known, { taskId }: JobInput): Promise<string | null> {
   const base = await findJob(deps.db, { taskId, kind: 'generation' });
-  if (!wasSent(base) || !base.upstreamId) return null;
+  if (!hasChannel(base) || !base.upstreamId) return null;
   try {
     const provider = deps.channels.find(base.channel)?.provider;
     const reading = await provider?.read(base.upstreamId, taskId);

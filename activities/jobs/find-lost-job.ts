@@ -1,7 +1,7 @@
 // Looks for the job of a create that was not answered. This file reads the provider's list and the
 // database. src/domain/lost-job.ts then decides which job it is.
 
-import type { SentJob } from '../../src/db/jobs/queries';
+import type { JobAtChannel } from '../../src/db/jobs/queries';
 import { hasLostTwin, listOwners } from '../../src/db/jobs/queries';
 import { findRequest } from '../../src/db/tasks';
 import { assert } from '../../src/domain/assert';
@@ -22,7 +22,7 @@ const clockSlackMs = 5 * 60_000;
 export async function findLostJob(
   { db }: Pick<WorkerDeps, 'db'>,
   input: JobInput,
-  lost: SentJob,
+  lost: JobAtChannel,
   provider: Provider,
 ): Promise<LostJob | null> {
   assert(lost.sentAt, 'a job that is being sent has left at some time');

@@ -3,7 +3,7 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import { type Job, wasSent } from '../../src/db/jobs/queries';
+import { hasChannel, type Job } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
 import { forgetSending, storeOpened, storeRejected, waitForTurn } from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
@@ -16,13 +16,13 @@ import {
   type RequestedJob,
 } from '../../src/domain/job';
 import {
+  listedAfterMs,
   newJob,
   nextStep,
   type PlacingEvent,
   type PlacingJob,
   type PlacingStep,
   sendWithinMs,
-  settledAfterMs,
 } from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
@@ -156,10 +156,10 @@ class Placement {
   private async takeOver(): Promise<PlacingEvent> {
     const { deps, input } = this;
     const row = await takeOver(deps.db, input, thisAttempt());
-    const found = wasSent(row) ? deps.channels.find(row.channel) : undefined;
+    const found = hasChannel(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;
     this.secondsLeft = row?.secondsLeft ?? 0;
-    this.at = found && wasSent(row) ? { ...found, upstreamModel: row.upstreamModel } : undefined;
+    this.at = found && hasChannel(row) ? { ...found, upstreamModel: row.upstreamModel } : undefined;
     this.left = candidatesOf(deps.channels, input);
     this.isFull = false;
     this.job = {
@@ -172,7 +172,7 @@ class Placement {
       mayBeRepeated: row?.repeatable === true,
       isRepeatable: row?.repeatable === true && found?.provider.repeatsAreSafe === true,
       sentAgoMs: row?.sentAgoMs ?? 0,
-      settledAfterMs: found ? settledAfterMs(found.channel) : 0,
+      listedAfterMs: found ? listedAfterMs(found.channel) : 0,
     };
     return { is: 'taken over' };
   }
@@ -207,7 +207,7 @@ class Placement {
 
   private async lookUp(): Promise<PlacingEvent> {
     const { deps, input, row } = this;
-    assert(wasSent(row), 'a lost job was sent');
+    assert(hasChannel(row), 'a lost job was sent');
     try {
       const { channel, provider } = this.channel();
       const job = await findLostJob(deps, input, row, provider);

@@ -3,13 +3,13 @@
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
-import type { SentJob } from '../../src/db/jobs/queries';
-import { findJob, sinceEndMs, wasSent } from '../../src/db/jobs/queries';
+import type { JobAtChannel } from '../../src/db/jobs/queries';
+import { findJob, hasChannel, sinceEndMs } from '../../src/db/jobs/queries';
 import { storeLate, storeReports } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
 import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
 import type { LostJob } from '../../src/domain/lost-job';
-import { settledAfterMs } from '../../src/domain/placing';
+import { listedAfterMs } from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { type Provider, reportOf, UpstreamFault } from '../upstream/provider';
@@ -27,7 +27,7 @@ export function createFollowActivities(deps: Stopping) {
      */
     async readJob(name: JobName): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
-      if (!wasSent(job) || !job.upstreamId) return null;
+      if (!hasChannel(job) || !job.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;
       const provider = deps.channels.find(job.channel)?.provider;
       const reading = await provider?.read(job.upstreamId, name.taskId);
@@ -49,12 +49,12 @@ export function createFollowActivities(deps: Stopping) {
  */
 export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> {
   const job = await findJob(deps.db, input);
-  const isUpstream = wasSent(job) && (job.upstreamId || job.sentAt);
+  const isUpstream = hasChannel(job) && (job.upstreamId || job.sentAt);
   if (isUpstream) await cancelUpstream(deps, input, job);
   await closeCancelled(deps.db, input);
 }
 
-async function cancelUpstream(deps: Stopping, input: JobInput, job: SentJob): Promise<void> {
+async function cancelUpstream(deps: Stopping, input: JobInput, job: JobAtChannel): Promise<void> {
   const found = deps.channels.find(job.channel);
   if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
   try {
@@ -75,7 +75,7 @@ async function cancelUpstream(deps: Stopping, input: JobInput, job: SentJob): Pr
 async function stopLostJob(
   deps: Stopping,
   input: JobInput,
-  job: SentJob,
+  job: JobAtChannel,
   { channel, provider }: KnownChannel,
 ): Promise<void> {
   const lost = await findLostJob(deps, input, job, provider);
@@ -94,7 +94,7 @@ async function stopLostJob(
 async function hasEnded(
   { db, events }: Stopping,
   { taskId, kind }: JobInput,
-  { channel }: SentJob,
+  { channel }: JobAtChannel,
   upstreamId: string,
   provider: Provider,
 ): Promise<boolean> {
@@ -122,7 +122,7 @@ async function expectNone(
   // After the end of a task no new create is sent. But a worker may still wait for the answer of an
   // earlier create.
   const sinceEnd = await sinceEndMs(db, taskId);
-  if (sinceEnd < settledAfterMs(channel)) {
+  if (sinceEnd < listedAfterMs(channel)) {
     throw benign('StillOnItsWay', 'The provider may still accept the job; it is looked up again.');
   }
   if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');

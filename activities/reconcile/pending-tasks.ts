@@ -26,7 +26,7 @@ const startsMax = 500;
 // after their leases have ended.
 const failuresMax = 3;
 
-export async function settlePending(deps: Pending): Promise<void> {
+export async function repairPending(deps: Pending): Promise<void> {
   const { db } = deps;
   for (const id of await listUnanswered(db, unansweredSeconds, endedMax)) {
     await end(deps, id, withdrawnMessage, 'withdrawn');

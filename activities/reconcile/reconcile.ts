@@ -12,7 +12,7 @@ import { removeExpired } from './expired-files';
 import { stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
-import { settlePending } from './pending-tasks';
+import { repairPending } from './pending-tasks';
 import { watchUsedChannels } from './unwatched-channels';
 
 export function createReconcileActivities(deps: WorkerDeps) {
@@ -35,7 +35,7 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   };
   await attempt(watchUsedChannels(deps));
   const callbacks = (await attempt(restartLostCallbacks(deps))) ?? 0;
-  await attempt(settlePending(deps));
+  await attempt(repairPending(deps));
   await attempt(recoverStalledPlacements(deps));
   await attempt(wakeStranded(deps));
   const stopped = (await attempt(endOverdue(deps))) ?? [];

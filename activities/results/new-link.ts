@@ -2,7 +2,7 @@
 // read again, because some providers sign a new link for each read.
 
 import { type ResultRow, renewSource } from '../../src/db/files/results';
-import { findJob, type SentJob, wasSent } from '../../src/db/jobs/queries';
+import { findJob, hasChannel, type JobAtChannel } from '../../src/db/jobs/queries';
 import type { ResultSource } from '../../src/domain/results';
 import type { WorkerDeps } from '../deps';
 import type { Channels } from '../upstream/channels';
@@ -51,11 +51,11 @@ async function jobOf(
   { db }: Linking,
   taskId: string,
   { role }: ResultRow,
-): Promise<SentJob | null> {
+): Promise<JobAtChannel | null> {
   // If the video was enhanced, the enhancer gives the link of the video. The link of the last frame
   // always comes from the generator.
   const enhanced =
     role === 'video' ? await findJob(db, { taskId, kind: 'super_resolution' }) : null;
   const job = enhanced ?? (await findJob(db, { taskId, kind: 'generation' }));
-  return wasSent(job) ? job : null;
+  return hasChannel(job) ? job : null;
 }

@@ -28,7 +28,7 @@ export interface PlacingJob {
    * The time after the create from which the list shows the job if it was accepted. Before that
    * time, a list without the job proves nothing.
    */
-  readonly settledAfterMs: number;
+  readonly listedAfterMs: number;
   /** True for an enhancement until this attempt has asked for a new link of its video. */
   readonly canRenewLink: boolean;
 }
@@ -110,7 +110,7 @@ export type PlacingStep =
 // looked the job up meanwhile. The time is checked once the connection is made.
 export const sendWithinMs = 5_000;
 
-export function settledAfterMs({
+export function listedAfterMs({
   requestTimeoutMs,
   listLagMs,
 }: {
@@ -139,7 +139,7 @@ export function newJob({ kind }: JobName): PlacingJob {
     isRepeatable: false,
     isRefused: false,
     sentAgoMs: 0,
-    settledAfterMs: 0,
+    listedAfterMs: 0,
     canRenewLink: kind === 'super_resolution',
   };
 }
@@ -208,7 +208,7 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
 }
 
 function afterLookUp(
-  { sentAgoMs, settledAfterMs, mayBeRepeated, isRefused }: PlacingJob,
+  { sentAgoMs, listedAfterMs, mayBeRepeated, isRefused }: PlacingJob,
   job: LostJob | null,
 ): PlacingStep {
   if (!job) return { do: 'give up', why: 'the provider has no list' };
@@ -219,7 +219,7 @@ function afterLookUp(
   }
   // A create with a key may have been repeated until its key was no longer used.
   const repeatedForMs = mayBeRepeated && !isRefused ? keysKnownForMs : 0;
-  const quietMs = repeatedForMs + settledAfterMs - sentAgoMs;
+  const quietMs = repeatedForMs + listedAfterMs - sentAgoMs;
   if (quietMs > 0) return unknown('The list may not show the job yet.', quietMs);
   // The refused repetition made no job. But an earlier one may have made a job that is not listed
   // yet. So the job goes to no other channel, and is looked up and cancelled after the task's end.

@@ -37,7 +37,7 @@ export type NewVideo = VideoResult & { readonly url: string };
 /**
  * The state of a task. The type allows no success without a video and no failure without a reason.
  */
-type TaskState =
+type ShownState =
   | { readonly status: 'pending'; readonly billing?: undefined }
   | { readonly status: 'submitted'; readonly billing: Billing }
   | { readonly status: 'running'; readonly stage: Stage; readonly billing: Billing }
@@ -57,7 +57,7 @@ type TaskState =
       readonly billing?: Billing;
     };
 
-export function taskObject(task: TaskIdentity, state: TaskState): TaskObject {
+export function taskObject(task: TaskIdentity, state: ShownState): TaskObject {
   const common = {
     id: task.id,
     task_id: task.id,
@@ -145,7 +145,7 @@ export function liveObject(task: LiveTask, facts: TaskFacts, message?: string): 
   return message === undefined ? object : { ...object, message };
 }
 
-function liveState({ plan }: LiveTask, facts: TaskFacts): TaskState {
+function liveState({ plan }: LiveTask, facts: TaskFacts): ShownState {
   const stage = stageOf(facts);
   if (!stage && !facts.isOpened) return { status: 'pending' };
   const bill = billing(plan, { lines: [], final: false });
@@ -250,7 +250,7 @@ export function expiredMessage(afterSeconds: number): string {
   return `The task expired after ${afterSeconds} seconds.`;
 }
 
-function messageOf(state: TaskState): string {
+function messageOf(state: ShownState): string {
   if (state.status === 'failed') return state.error.message;
   return statusMessages[state.status === 'running' ? state.stage : state.status];
 }

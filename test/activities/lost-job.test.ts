@@ -46,7 +46,7 @@ async function lostInput(): Promise<JobInput> {
 }
 
 /** Moves the create into the past. After a minute a list must show the job. */
-async function settle(input: JobInput, seconds = 60): Promise<void> {
+async function letTimePass(input: JobInput, seconds = 60): Promise<void> {
   await database.db.raw(
     `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
     [seconds, input.taskId],
@@ -70,13 +70,13 @@ async function knownJobs(count: number): Promise<void> {
 
 test('a lost job is found by its seed even if the list shows a model instead of the endpoint id', async () => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   await expectAdopted(input);
 });
 
 test('a lost job that moves to the next page while the list is read counts as one job', async () => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   for (let n = 0; n < 499; n += 1) ark.add();
   // A new job between two pages moves the last job of the first page to the second.
   ark.onPage = (page) => void (page === 2 && ark.add());
@@ -85,7 +85,7 @@ test('a lost job that moves to the next page while the list is read counts as on
 
 test('the task waits if its job may have moved to a page that was already read', async () => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   for (let n = 0; n < 500; n += 1) ark.add();
   ark.onPage = (page) => {
     if (page === 2) ark.jobs.pop();
@@ -97,7 +97,7 @@ test('the task waits if its job may have moved to a page that was already read',
 
 test('the list of a provider that limits the page size is read to the end', async () => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   for (let n = 0; n < 250; n += 1) ark.add();
   ark.pageMax = 100;
   await expectAdopted(input);
@@ -113,7 +113,7 @@ test.each<[string, (jobs: readonly PlayedJob[]) => PlayedJob[]]>([
     for (let n = 0; n < 1_200; n += 1) ark.add({ created_at: old + n });
     ark.order = sorted;
     const input = await lostInput();
-    await settle(input);
+    await letTimePass(input);
     const { echo } = ark;
     ark.order = (jobs) => sorted(jobs.filter(({ seed }) => seed !== input.plan.seed));
     await waits(input);
@@ -125,7 +125,7 @@ test.each<[string, (jobs: readonly PlayedJob[]) => PlayedJob[]]>([
 
 test('the task waits while its job is listed without a seed, and then adopts the job', async () => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   const [job] = ark.jobs.slice(-1);
   const { id, created_at, status, seed, resolution, ratio, duration } = job as PlayedJob;
   for (const echoed of [{ id }, { id, status }, { id, status, created_at, resolution, duration }]) {
@@ -143,7 +143,7 @@ test.each([
   ['an id of 257 characters', { id: 'x'.repeat(257) }],
 ])('the task waits if a job with its seed has %s', async (_, over) => {
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   ark.echo = (job) => ({ ...job, ...over });
   await waits(input);
   ark.echo = (job) => job;
@@ -163,7 +163,7 @@ test.each([
   ark.answeredId = () => id;
   await waits(input);
   ark.answeredId = (own) => own;
-  await settle(input);
+  await letTimePass(input);
   await expectAdopted(input);
 });
 
@@ -173,9 +173,9 @@ test('if neither the create nor the list gives a valid id, the task fails after 
   ark.answeredId = () => id;
   ark.echo = (job) => ({ ...job, id });
   await waits(input);
-  await settle(input);
+  await letTimePass(input);
   await waits(input);
-  await settle(input, 600);
+  await letTimePass(input, 600);
   expect(await attempt(input)).toMatchObject({
     outcome: 'rejected',
     report: { failure: { code: 'submission_unknown', ours: true } },
@@ -187,9 +187,9 @@ test('if the provider replaces seeds, the task waits and then fails, and only on
   await knownJobs(2);
   ark.echo = (job) => ({ ...job, seed: Number(job.seed) ^ 1 });
   const input = await lostInput();
-  await settle(input);
+  await letTimePass(input);
   await waits(input);
-  await settle(input, 600);
+  await letTimePass(input, 600);
   expect(await attempt(input)).toMatchObject({ outcome: 'rejected' });
   expect(ark.creates.get(input.taskId)).toBe(1);
 });
@@ -199,7 +199,7 @@ test('the task waits if a listed job has another seed and the list may not show 
   const input = await upstream.input();
   await waits(input);
   ark.onCreate = () => 'answer';
-  await settle(input);
+  await letTimePass(input);
   ark.add();
   await waits(input);
   expect(ark.creates.get(input.taskId)).toBeUndefined();
@@ -214,7 +214,7 @@ test('a create that did not arrive is sent again after the list has proved that 
   // This job of another client has a seed of its own.
   ark.add();
   await waits(input);
-  await settle(input);
+  await letTimePass(input);
   await expectAdopted(input);
 });
 
@@ -262,7 +262,7 @@ async function twinOf(
   const twin = await upstream.input({}, { plan: first.plan });
   await waits(twin);
   ark.onCreate = () => 'answer';
-  await settle(twin);
+  await letTimePass(twin);
   return twin;
 }
 
@@ -300,7 +300,7 @@ async function twinsOfOneJob(isFirstEnded: boolean) {
   const twin = await twinOf(first, 'lose the reply');
   const job = ark.jobs.find(({ seed }) => seed === first.plan.seed);
   assert(job, 'the create of the twin arrived');
-  await settle(first);
+  await letTimePass(first);
   const { db } = database;
   const raced = new Proxy(db, {
     get: (target, name) =>
@@ -339,7 +339,7 @@ test('a create is not repeated after the provider may have forgotten the createâ
     ark.onCreate = () => 'lose the reply';
     await expect(keyed.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
     ark.onCreate = () => 'answer';
-    await settle(input, 86_400);
+    await letTimePass(input, 86_400);
     const placed = await keyed.attempt(input).catch((error: unknown) => error);
     expect(placed).toMatchObject({ outcome: expect.stringMatching(/open|rejected/) });
     expect(ark.creates.get(input.taskId)).toBe(1);
@@ -353,7 +353,7 @@ test('a lost job is found at a provider whose clock is behind', async () => {
   ark.clockMs = () => Date.now() - behindSeconds * 1_000;
   await knownJobs(2);
   const input = await lostInput();
-  await settle(input, ageSeconds);
+  await letTimePass(input, ageSeconds);
   const now = Math.floor(Date.now() / 1000) - behindSeconds;
   const job = ark.jobs.at(-1) as PlayedJob;
   Object.assign(job, { created_at: now - ageSeconds });

@@ -1,7 +1,7 @@
 // These tests are about pending tasks that no API process starts. The reconciler starts such tasks,
 // or ends them at their deadline. A task whose id no caller has received is withdrawn.
 
-import { settlePending } from '../../activities/reconcile/pending-tasks';
+import { repairPending } from '../../activities/reconcile/pending-tasks';
 import { releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import type { TaskInput } from '../../src/domain/task-transactions';
@@ -27,9 +27,9 @@ afterEach(() => database.db.raw('delete from callbacks; delete from tasks'));
 
 const minuteMs = 60_000;
 
-async function settle(startTask: (input: TaskInput) => Promise<boolean> = async () => true) {
+async function repair(startTask: (input: TaskInput) => Promise<boolean> = async () => true) {
   const findings: unknown[][] = [];
-  await settlePending({
+  await repairPending({
     db: database.db,
     // No worker polls this queue, so a delivery stays as it was started.
     startDelivery: (input) => startDelivery(temporal.client, uniqueTaskQueue(), input),
@@ -54,7 +54,7 @@ test('a pending task that has been due for a minute is started', async () => {
   await releaseStart(database.db, due.taskId, -61);
   await releaseStart(database.db, dueSoon.taskId, -30);
   const started: string[] = [];
-  expect(await settle(async ({ taskId }) => started.push(taskId) > 0)).toEqual([]);
+  expect(await repair(async ({ taskId }) => started.push(taskId) > 0)).toEqual([]);
   expect(started).toEqual([due.taskId]);
 });
 
@@ -62,7 +62,7 @@ test('a pending task whose workflow has completed ends as failed', async () => {
   const { taskId } = await aPendingTask(5, true);
   await releaseStart(database.db, taskId, -61);
   const message = 'The task was stopped by the service.';
-  expect(await settle(async () => false)).toEqual([['closed', taskId, message]]);
+  expect(await repair(async () => false)).toEqual([['closed', taskId, message]]);
   expect(await objectOf(taskId)).toMatchObject({ status: 'failed' });
 });
 
@@ -74,7 +74,7 @@ test('a pending task past its deadline fails without a charge, and its callback 
     { ...input, deadlineAtMs: Date.now() - minuteMs },
     { answered: true, request: aRequest({ metadata: { callback_url } }) },
   );
-  expect(await settle()).toEqual([['closed', input.taskId, expect.stringContaining('expired')]]);
+  expect(await repair()).toEqual([['closed', input.taskId, expect.stringContaining('expired')]]);
   const failed = { status: 'failed', error: { code: 'task_error' } };
   expect(await objectOf(input.taskId)).toMatchObject(failed);
   const { rows } = await database.db.raw('select 1 from transfers where id like ?', [
@@ -88,7 +88,7 @@ test('a pending task past its deadline fails without a charge, and its callback 
 
 test('a pending task is withdrawn after a minute if no caller has received its id', async () => {
   const [old, young] = [await aPendingTask(2, false), await aPendingTask(0, false)];
-  expect(await settle()).toEqual([['withdrawn', old.taskId, expect.any(String)]]);
+  expect(await repair()).toEqual([['withdrawn', old.taskId, expect.any(String)]]);
   expect(await objectOf(old.taskId)).toMatchObject({ status: 'failed' });
   expect(await objectOf(young.taskId)).toMatchObject({ status: 'pending' });
 });

@@ -4,7 +4,7 @@
 
 import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
-import { settlePending } from '../../activities/reconcile/pending-tasks';
+import { repairPending } from '../../activities/reconcile/pending-tasks';
 import { failPending, releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import { anAccountWith, anOpening, storePending } from '../support/books';
@@ -23,7 +23,7 @@ afterEach(() => findings.splice(0));
 const hourMs = 3_600_000;
 const realNow = Date.now.bind(Date);
 
-function depsWith(over: Partial<WorkerDeps>): Parameters<typeof settlePending>[0] {
+function depsWith(over: Partial<WorkerDeps>): Parameters<typeof repairPending>[0] {
   const finding = (...args: unknown[]) => void findings.push(args);
   return {
     db: database.db,
@@ -53,7 +53,7 @@ test('a pending task that Temporal refuses to start is reported, and the others 
     started.push(taskId);
     return true;
   };
-  await settlePending(depsWith({ startTask }));
+  await repairPending(depsWith({ startTask }));
   expect(started.sort()).toEqual(ids.slice(1).sort());
   expect(findings).toEqual([['stuck', ids[0], 'its workflow could not be started']]);
   for (const id of ids) await failPending(database.db, id, 'over');
@@ -67,7 +67,7 @@ test('if Temporal starts no pending task, a run of the reconciler tries only thr
     tries += 1;
     throw new Error('14 UNAVAILABLE');
   };
-  await settlePending(depsWith({ startTask }));
+  await repairPending(depsWith({ startTask }));
   expect(tries).toBe(3);
   for (const id of ids) await failPending(database.db, id, 'over');
 });
@@ -77,7 +77,7 @@ test.each([-hourMs, hourMs])(
   async (offMs) => {
     const id = await forgotten(-1_000);
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
-    await settlePending(depsWith({})).finally(() => clock.mockRestore());
+    await repairPending(depsWith({})).finally(() => clock.mockRestore());
     const object = JSON.parse((await findTask(database.db, id))?.object ?? '{}') as {
       created_at: number;
       finished_at: number;

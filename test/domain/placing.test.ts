@@ -16,7 +16,7 @@ import {
 const minute = 60_000;
 const hour = 60 * minute;
 const fresh = newJob({ taskId: 'task', kind: 'generation' });
-const lost: PlacingJob = { ...fresh, isLost: true, sentAgoMs: minute, settledAfterMs: 30_000 };
+const lost: PlacingJob = { ...fresh, isLost: true, sentAgoMs: minute, listedAfterMs: 30_000 };
 const keyed: PlacingJob = { ...lost, mayBeRepeated: true, isRepeatable: true };
 const enhancement: PlacingJob = { ...fresh, canRenewLink: true };
 
@@ -238,7 +238,7 @@ function play(
             mayBeRepeated: provider.keys,
             isRepeatable: provider.keys,
             sentAgoMs: now - row.sentAt,
-            settledAfterMs: 30_000,
+            listedAfterMs: 30_000,
           };
           return { is: 'taken over' };
         case 'send':

@@ -71,7 +71,7 @@ export function createStarter(db: Knex, temporal: Temporal, onError: OnError): S
     const inputs = await claimStarts(db, { limit, lastTurn, leaseSeconds });
     for (const input of inputs) {
       const started = submit(input)
-        .then((submission) => settle(db, temporal, input, submission))
+        .then((submission) => repairRow(db, temporal, input, submission))
         .catch((error: unknown) => onError('start', error))
         .finally(() => {
           byLoop.delete(started);
@@ -108,7 +108,7 @@ export function createStarter(db: Knex, temporal: Temporal, onError: OnError): S
 }
 
 /** Repairs the row of a task that the loop has submitted. */
-async function settle(
+async function repairRow(
   db: Knex,
   temporal: Temporal,
   { taskId }: TaskInput,

@@ -30,10 +30,10 @@ export interface Job {
   readonly costMicros: number | null;
 }
 
-/** A job for which a channel was chosen. Its create was sent, or will be sent next. */
-export type SentJob = Job & { readonly channel: string; readonly upstreamModel: string };
+/** A job for which a channel was chosen. `sentAt` tells if its create was sent. */
+export type JobAtChannel = Job & { readonly channel: string; readonly upstreamModel: string };
 
-export function wasSent(job: Job | null): job is SentJob {
+export function hasChannel(job: Job | null): job is JobAtChannel {
   return job?.channel != null && job.upstreamModel !== null;
 }
 
@@ -77,7 +77,7 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 export async function hasLostTwin(
   db: Knex,
   { taskId, plan }: JobInput,
-  { sentAgoMs, upstreamModel }: SentJob,
+  { sentAgoMs, upstreamModel }: JobAtChannel,
   prompt: string,
   foundBy: keyof typeof twinCondition,
 ): Promise<boolean> {
