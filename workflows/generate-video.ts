@@ -143,12 +143,12 @@ function ended(task: TaskState, report: JobReport): JobReport {
 }
 
 /**
- * Reads the last job once more at the deadline. The job may have ended after the watcher's last
- * poll.
+ * Reads the last job of the plan once more at the deadline. The job may have ended after the watcher's
+ * last poll.
  */
 async function lastCheck(task: TaskState): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-  if (!task.jobs.mayBeOpen(kind)) return expired(task.plan);
+  if (task.jobs.unfinished() !== kind) return expired(task.plan);
   try {
     const report = await readJob({ taskId: task.id, kind });
     if (report?.status !== 'succeeded') return expired(task.plan);

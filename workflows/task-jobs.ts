@@ -75,11 +75,6 @@ export class TaskJobs {
     return this.turns.delete(kind);
   }
 
-  /** True if a channel may be working on the job, as far as the workflow knows. */
-  mayBeOpen(kind: JobKind): boolean {
-    return this.current === kind && !this.waitsForTurn && !this.finalReport(kind);
-  }
-
   /**
    * Returns the current job if the workflow does not know its end. The job may wait for a slot, be
    * in placement, or run upstream.

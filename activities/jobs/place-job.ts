@@ -202,6 +202,7 @@ class Placement {
     const renewed = await withNewLink(this.deps, this.input);
     if (!renewed) return { is: 'refused', fault: 'caller' };
     this.input = renewed;
+    this.left = [this.channel(), ...this.left];
     return { is: 'link renewed' };
   }
 
@@ -245,11 +246,12 @@ class Placement {
 
 /**
  * The id of this attempt. No other attempt at the job has this id. A job that waited for a slot has
- * several activities, and a reset workflow has another run.
+ * several activities, and a reset workflow has another run. After a reset of the activity, the attempts
+ * are counted from one again.
  */
 function thisAttempt(): string {
-  const { workflowExecution, scheduledTimestampMs, attempt } = Context.current().info;
-  return `${workflowExecution?.runId}:${scheduledTimestampMs}:${attempt}`;
+  const { workflowExecution, currentAttemptScheduledTimestampMs, attempt } = Context.current().info;
+  return `${workflowExecution?.runId}:${currentAttemptScheduledTimestampMs}:${attempt}`;
 }
 
 function failureOf({ failure, why, afterMs }: PlacingStep & { do: 'retry' }): ApplicationFailure {

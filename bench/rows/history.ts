@@ -3,7 +3,7 @@
 // from the bundle of the worker.
 
 import { join } from 'node:path';
-import { CompleteAsyncError, Context } from '@temporalio/activity';
+import { CompleteAsyncError } from '@temporalio/activity';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -58,14 +58,10 @@ export const historyRow: Row = {
   },
 };
 
-/** The id of the activity `runJob`, which stays open until the job has ended. */
-let waiting = '';
-
 function activitiesIn({ connection }: TestWorkflowEnvironment) {
   return {
     openTask: async () => ({ outcome: 'opened' }),
     runJob: async () => {
-      waiting = Context.current().info.activityId;
       // The test server skips no time while an activity is open, unless skipping is unlocked.
       await connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
@@ -104,7 +100,7 @@ async function liveThrough(
   const report: JobReport = { ...job, status: 'succeeded', result };
   const ended: PlacedJob = { outcome: 'ended', report };
   await env.connection.testService?.lockTimeSkipping({});
-  await env.client.activity.complete({ workflowId: input.taskId, activityId: waiting }, ended);
+  await env.client.activity.complete({ workflowId: input.taskId, activityId: job.kind }, ended);
   const object = (await handle.result()) as { status: string };
   if (object.status !== 'succeeded') throw new Error(`A task ended as ${object.status}.`);
   return (await handle.describe()).historyLength;

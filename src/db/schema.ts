@@ -114,7 +114,7 @@ create table tasks (
   check ((object is null) = (finished_at is null))
 );
 -- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
--- unfinished tasks. The reconciler finds the open tasks of all accounts by the last index.
+-- unfinished tasks.
 create index tasks_account on tasks (account_id, created_at desc, id desc);
 create index tasks_account_model on tasks (account_id, model, created_at desc, id desc);
 create index tasks_account_ended on tasks (account_id, status, created_at desc, id desc)
@@ -123,6 +123,8 @@ create index tasks_account_model_ended
   on tasks (account_id, model, status, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
+-- The open tasks, for the reconciler.
+create index tasks_open on tasks (id) where finished_at is null;
 -- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
 create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
@@ -157,9 +159,9 @@ const jobs = `
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
 --   reported  the job has ended; its activity is notified until the task goes on
 --   closed    nobody waits for the job any more: the task has gone on or has ended
--- A job goes back from \`sending\` to planned if its create was refused or not sent, and from \`waiting\` to planned
--- if all of its channels have left the catalogue. If its workflow could not be told of the latter, the
--- job waits again.
+-- A job goes back from \`sending\` to planned if its create was refused or not sent, and from
+-- \`waiting\` to planned if all of its channels have left the catalogue. If its workflow could not be
+-- told of the latter, the job waits again.
 create table jobs (
   -- Without a foreign key: a job is stored by a statement that reads its task, and no task is removed.
   task_id        text not null,

@@ -165,7 +165,8 @@ export function nextStep(job: PlacingJob, event: PlacingEvent): PlacingStep {
     case 'refused':
       return afterRefusal(job, event.fault);
     case 'link renewed':
-      return { do: 'repeat' };
+      // A refused create is sent like a new one, because another attempt may have taken the job over.
+      return job.isLost ? { do: 'repeat' } : release({ do: 'offer' });
     case 'looked up':
       return afterLookUp(job, event.job);
     case 'not looked up':
@@ -188,8 +189,9 @@ function afterTakingOver(job: PlacingJob): PlacingStep {
 }
 
 function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
-  // The enhancer's codes for a video that it cannot fetch are not documented. So after any refusal the
-  // create is repeated once, with a new link. A repeated create of an enhancement makes no second job.
+  // The enhancer's codes for a video that it cannot fetch are not documented. So after any refusal an
+  // attempt sends the create once more, with a new link. A repeated create of an enhancement makes no
+  // second job.
   if (fault === 'caller' && job.canRenewLink) return { do: 'renew the link' };
   switch (afterCreate(fault, job.isLost)) {
     case 'fail the task':

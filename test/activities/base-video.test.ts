@@ -1,6 +1,7 @@
 // These tests check the link to the base video that an enhancement sends. The stored link may have
 // expired, or the enhancer may refuse the link. The generator is then asked for a new link.
 
+import { takeOver } from '../../src/db/jobs/take-over';
 import type { JobInput } from '../../src/domain/job';
 import { anEnhancedPlan } from '../support/builders';
 import { type Canned, startCanned } from '../support/canned';
@@ -107,6 +108,18 @@ test('a new link is sent even if the enhancer took long to refuse the old one', 
   };
   await upstream.attempt(input).finally(() => clock.mockRestore());
   expect(sent).toEqual([oldLink, newLink]);
+});
+
+test('a worker whose job was taken over while it asked for a new link sends nothing', async () => {
+  const input = await enhancementOf(86_400);
+  refused = new Set([oldLink]);
+  const { say } = enhancer;
+  enhancer.say = async (call) => {
+    await takeOver(database.db, input, 'another attempt');
+    return say(call);
+  };
+  await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'Superseded' });
+  expect(sent).toEqual([oldLink]);
 });
 
 test('an enhancement fails if the provider refuses the old and the new link', async () => {

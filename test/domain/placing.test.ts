@@ -57,7 +57,13 @@ test.each<[string, PlacingJob, PlacingEvent, string]>([
     { is: 'not looked up', retryAfterMs: 9 },
     'retry SubmissionUnknown',
   ],
-  ['has a new link', enhancement, { is: 'link renewed' }, 'repeat'],
+  ['has a new link', enhancement, { is: 'link renewed' }, 'release, offer'],
+  [
+    'has a new link for a repetition',
+    { ...enhancement, isLost: true },
+    { is: 'link renewed' },
+    'repeat',
+  ],
   ['was superseded', fresh, { is: 'superseded' }, 'retry Superseded'],
 ])('an attempt that %s takes the expected step', (_, job, event, step) => {
   expect(words(nextStep(job, event))).toBe(step);

@@ -19,7 +19,7 @@ interface Asked {
 
 export interface Canned {
   readonly url: string;
-  say: (request: Asked) => Said;
+  say: (request: Asked) => Said | Promise<Said>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export async function startCanned(): Promise<Canned> {
     const { method = '', url = '' } = request;
     const asked = await text(request);
     const exchange = { method, path: url, body: asked ? (JSON.parse(asked) as unknown) : null };
-    const { status = 200, headers, body } = canned.say(exchange);
+    const { status = 200, headers, body } = await canned.say(exchange);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
   });

@@ -39,7 +39,7 @@ export interface World {
   readonly closed: CloseTask[];
   readonly submitted: JobInput[];
   readonly stored: StoreResults[];
-  /** The activities that wait for the end of a job, by task and kind. */
+  /** The channels of the placed jobs, by task and kind. */
   readonly placed: Map<string, string>;
   readonly cancelled: JobInput[];
   readonly lookedAt: JobName[];

@@ -46,9 +46,9 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
   // The server's clock also runs while the machine works. That time is no delay of the workflow.
   expect(late - worked).toBeLessThanOrEqual(2);
   expect(world.closed.map(({ charge }) => charge)).toEqual([[]]);
-  // The workflow reads an accepted job once more at the deadline. A job without a slot cannot be
-  // read.
+  // The workflow reads the job once more at the deadline, even if the job waits for a slot as far as
+  // the workflow knows.
   const kind = stage === 'enhancing' ? 'super_resolution' : 'generation';
-  expect(world.lookedAt.map((name) => name.kind)).toEqual(stage === 'waiting' ? [] : [kind]);
+  expect(world.lookedAt.map((name) => name.kind)).toEqual([kind]);
   expect(world.cancelled.map((order) => order.kind)).toEqual([kind]);
 }

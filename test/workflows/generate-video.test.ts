@@ -452,6 +452,15 @@ describe('the deadline', () => {
       expect(world.cancelled).toEqual([]);
     }));
 
+  test('does not fail a task whose video is made although its workflow waits for a slot', () =>
+    run(async (world) => {
+      // A delayed attempt has placed the job after a later attempt let it wait.
+      world.script.submit = () => ({ outcome: 'waiting' });
+      world.script.read = () => aSuccess();
+      const task = await world.start(aTaskInput());
+      expect((await task.result()).status).toBe('succeeded');
+    }));
+
   test(
     'ends the retries of a job for which no channel is found',
     () =>

@@ -219,7 +219,10 @@ const updateNotified = prepare(
   where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOneOf('jobs.task_id', ':ids')}`,
 );
 
-/** reported → closed: no activity waits for the job any more. */
+/**
+ * reported → closed: no activity waits for the job any more. An activity that begins later reads the
+ * report in the row.
+ */
 export async function closeReported(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
     `update jobs set state = 'closed' where task_id = ? and kind = ? and ${isInState('reported')}`,
