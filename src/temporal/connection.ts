@@ -10,6 +10,7 @@ import {
   makeGrpcRetryInterceptor,
 } from '@temporalio/client';
 import { queryLimitMs } from './query-task';
+import { renewingChannel } from './renewing-channel';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
@@ -72,5 +73,6 @@ function connectWithin(access: Access, limits: Limits): Connection {
   const { namespace, ...address } = access;
   const metadata = { 'temporal-namespace': namespace };
   const interceptors = [limited, retried];
-  return LeanConnection.lazy({ ...address, channelArgs: keepAlive, metadata, interceptors });
+  const channelArgs = { ...keepAlive, channelFactoryOverride: renewingChannel };
+  return LeanConnection.lazy({ ...address, channelArgs, metadata, interceptors });
 }

@@ -65,7 +65,13 @@ const groups: Readonly<Record<string, Group>> = {
     is: ['src/temporal'],
     may: ['src/contract', 'src/domain', 'src/encryption', ...messages],
     types: ['workflows'],
-    packages: ['@temporalio/client', '@temporalio/common', '@temporalio/proto', 'node:'],
+    packages: [
+      '@grpc/grpc-js',
+      '@temporalio/client',
+      '@temporalio/common',
+      '@temporalio/proto',
+      'node:',
+    ],
   },
   api: {
     is: ['src/api'],
