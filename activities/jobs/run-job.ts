@@ -1,7 +1,7 @@
 // Runs the job of a task: places it at one of its channels, and waits for its end.
 
 import { CompleteAsyncError } from '@temporalio/activity';
-import { closeGeneration } from '../../src/db/jobs/steps';
+import { closeReported } from '../../src/db/jobs/steps';
 import { findRequest } from '../../src/db/tasks';
 import type { JobInput, PlacedJob } from '../../src/domain/job';
 import type { WorkerDeps } from '../deps';
@@ -21,9 +21,11 @@ export function createRunJob(deps: WorkerDeps) {
      */
     async runJob(input: JobInput): Promise<PlacedJob> {
       const run = async () => {
-        if (input.kind === 'super_resolution') await closeGeneration(deps.db, input.taskId);
+        const { taskId, kind } = input;
+        if (kind === 'super_resolution')
+          await closeReported(deps.db, { taskId, kind: 'generation' });
         const videoUrl = await findBaseVideo(deps, input);
-        const request = await findRequest(deps.db, input.taskId);
+        const request = await findRequest(deps.db, taskId);
         const requested = { ...input, videoUrl, request };
         return withInputAddresses(deps, inlineLimit, requested, (sent) => placeJob(deps, sent));
       };

@@ -6,7 +6,6 @@ import { storeSeen } from '../../src/db/jobs/checks';
 import { storeMissing } from '../../src/db/jobs/missing';
 import { takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
 import {
-  closeGeneration,
   closeReported,
   forgetSending,
   storeOpened,
@@ -139,7 +138,6 @@ const statements: readonly [string, () => Promise<string>, Statement][] = [
   ],
   ['storeReports', withJob('open'), (db, taskId) => storeReports(db, [{ taskId, kind, report }])],
   ['storeMissing', withJob('open'), (db, id) => storeMissing(db, { missing: [job(id)], back: [] })],
-  ['closeGeneration', withJob('reported'), (db, id) => closeGeneration(db, id)],
   ['closeReported', withJob('reported'), (db, taskId) => closeReported(db, { taskId, kind })],
   ['closeTask', withJob('reported'), (db, id) => closeTask(db, aClosing(id, hold, 5))],
   ['stopDelivery', withCallback, (db, id) => stopDelivery(db, id, 1)],

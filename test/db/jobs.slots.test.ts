@@ -4,7 +4,7 @@
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/db/jobs/slots';
 import {
-  closeGeneration,
+  closeReported,
   forgetSending,
   storeOpened,
   storeReports,
@@ -196,7 +196,7 @@ test('a repeated create that is answered after its generation has ended cancels 
   await takeSlot(db, job, to(channel), null, 'first');
   await storeOpened(db, job, placed);
   await storeReports(db, [{ ...job, report: aSuccess() }]);
-  await closeGeneration(db, job.taskId);
+  await closeReported(db, job);
   expect(await storeOpened(db, job, placed)).toBe('open');
   expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: null });
 });

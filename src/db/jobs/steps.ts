@@ -5,6 +5,7 @@
 // the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
+import { assert } from '../../domain/assert';
 import type { JobName, JobReport } from '../../domain/job';
 import type { Stored } from '../../domain/placing';
 import { isInState, isOneOf, isUnfinished } from '../by-key';
@@ -84,13 +85,12 @@ export async function storeOpened(
   { taskId, kind }: JobName,
   { channel, upstreamId }: { readonly channel: string; readonly upstreamId: string },
 ): Promise<Stored> {
-  const [found] = await openSent(db, { taskId, kind, channel, upstreamId });
-  if (found?.isOthers) return 'not ours';
-  if (found?.isUnwanted == null) return 'second';
-  return found.isUnwanted ? 'unwanted' : 'open';
+  const [row] = await openSent(db, { taskId, kind, channel, upstreamId });
+  assert(row, 'a select without a table answers one row');
+  return row.stored;
 }
 
-const openSent = prepare<{ isOthers: boolean; isUnwanted: boolean | null }>(
+const openSent = prepare<{ readonly stored: Stored }>(
   'store_opened',
   `
  with owner as (
@@ -105,10 +105,10 @@ const openSent = prepare<{ isOthers: boolean; isUnwanted: boolean | null }>(
     where task_id = :taskId and kind = :kind and channel = :channel
       and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
       and not exists (select 1 from owner)
-   returning cancel is not distinct from 'wanted' as unwanted
+   returning case cancel when 'wanted' then 'unwanted' else 'open' end as outcome
  )
- select exists (select 1 from owner) as "isOthers",
-        (select unwanted from stored) as "isUnwanted"`,
+ select case when exists (select 1 from owner) then 'not ours'
+             else coalesce((select outcome from stored), 'second') end as stored`,
 );
 
 /**
@@ -192,15 +192,6 @@ export async function storeLate(db: Knex, late: JobNews) {
   return rows.length > 0;
 }
 
-/** reported → closed, for the generation of a task whose workflow has begun the next job. */
-export async function closeGeneration(db: Knex, taskId: string): Promise<void> {
-  await db.raw(
-    `update jobs set state = 'closed'
-      where task_id = ? and kind = 'generation' and ${isInState('reported')}`,
-    [taskId],
-  );
-}
-
 /**
  * Records the current time as the time at which the tasks of these jobs were notified. A task that
  * does not acknowledge the end of its job is notified again.
@@ -220,8 +211,8 @@ const updateNotified = prepare(
 );
 
 /**
- * reported → closed: no activity waits for the job any more. An activity that begins later reads the
- * report in the row.
+ * reported → closed: the workflow has begun the next job, or no activity waits for this one. An
+ * activity that begins later reads the report in the row.
  */
 export async function closeReported(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
