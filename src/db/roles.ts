@@ -1,7 +1,7 @@
 // The privileges of the database roles. The owner of the tables runs the migrations. The roles of
-// API, worker and operators have only the privileges listed here. No role can change the schema, and
-// none can change or remove rows of append-only tables. No process that serves callers can write a key: a worker cannot even read one, and
-// an API cannot move money.
+// API, worker and operators have only the privileges listed here. No role can change the schema or
+// remove a task, and none can change or remove rows of append-only tables. No process that serves
+// callers can write a key: a worker cannot even read one, and an API cannot move money.
 
 import type { Knex } from 'knex';
 
@@ -22,7 +22,7 @@ const ofApi: Privileges = {
   api_keys: 'select',
   // Only the worker can read the secret of a webhook.
   webhooks: 'select (id, account_id, url, events, created_at), insert, delete',
-  tasks: 'select, insert, update, delete',
+  tasks: 'select, insert, update',
   task_labels: 'select, insert',
   jobs: 'select',
   loops: 'select',
@@ -40,7 +40,7 @@ const ofWorker: Privileges = {
   accounts: 'select, update (name)',
   webhook_secrets: 'select',
   webhooks: 'select',
-  tasks: 'select, update, delete',
+  tasks: 'select, update',
   task_labels: 'select, delete',
   jobs: 'select, insert, update, delete',
   loops: 'select, insert, update',

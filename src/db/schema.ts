@@ -3,6 +3,40 @@
 // whole micro-units: millionths of the currency. Times come from the clock of the database unless a
 // comment names another source.
 
+/**
+ * The types of columns that allow only some values. In tables that each task writes, such a type
+ * replaces a check: PostgreSQL reads the text of a check again in each statement that writes the
+ * table, and the text of a type only once in a connection.
+ */
+const types = `
+-- Micro-units of a currency, within the safe integers of JavaScript.
+create domain micros as bigint check (value between 0 and 9007199254740991);
+-- A balance or a sum that may be below zero.
+create domain signed_micros as bigint
+  check (value between -9007199254740991 and 9007199254740991);
+create domain moved_micros as bigint check (value between 1 and 9007199254740991);
+create domain job_state as text
+  check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
+create domain cancel_state as text check (value in ('wanted', 'given up'));
+-- The kinds of movements, each with the ledger accounts between which it moves money.
+create domain movement as text check (value in (
+  'hold: available to held',
+  'settle: held to revenue_generation',
+  'settle: held to revenue_super_resolution',
+  'refund: held to available',
+  'extra_charge: available to revenue_generation',
+  'extra_charge: available to revenue_super_resolution',
+  'credit: credits to available',
+  'correction: corrections to available',
+  'correction: available to corrections'));
+create domain callback_state as text
+  check (value in ('pending', 'delivered', 'exhausted', 'stopped'));
+create domain file_role as text check (value in ('upload', 'video', 'last_frame'));
+create domain file_state as text check (value in ('awaited', 'stored', 'removed'));
+create domain file_media as text check (value in ('image', 'video', 'audio'));
+create domain removal_cause as text check (value in ('expired', 'caller', 'operator'));
+`;
+
 /** Customers. Tasks, money, budgets, callbacks and files belong to one of them. */
 const customers = `
 -- One customer.
@@ -100,7 +134,7 @@ create table tasks (
   trace_id     text not null,
   -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
   -- the available balance.
-  hold_micros  bigint not null default 0 check (hold_micros >= 0),
+  hold_micros  micros not null default 0,
   -- True if a caller may know the id. A pending task without a caller is withdrawn after a minute.
   answered     boolean not null default false,
   -- While the task is pending: until this time only the process that stored or claimed the task may
@@ -169,8 +203,7 @@ create table jobs (
   kind           text not null,
   -- Copied from the task.
   account_id     text not null,
-  state          text not null default 'planned' check
-                   (state in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed')),
+  state          job_state not null default 'planned',
   -- At \`check_at\` a watcher or the reconciler checks that the worker that places the job is
   -- alive. The interval grows with the time since \`planned_at\`, at which the job was planned or got
   -- its last turn. \`seen\` is the attempt of the activity and the time of its heartbeat at the previous
@@ -202,14 +235,14 @@ create table jobs (
   report         json,
   -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
   -- it is not known or if nothing was made. Callers never see it.
-  cost_micros    bigint check (cost_micros >= 0),
+  cost_micros    micros,
   -- The last time at which the activity was notified of the end.
   notified_at    timestamptz,
   -- Since this time the provider has not known the job, and the job holds no slot.
   missing_since  timestamptz,
   -- Set after the end of the task. 'wanted': the job must be cancelled. 'given up': no cancel
   -- succeeded.
-  cancel         text check (cancel in ('wanted', 'given up')),
+  cancel         cancel_state,
   primary key (task_id, kind),
   check (channel is not null or state in ('planned', 'waiting', 'closed'))
 );
@@ -259,10 +292,9 @@ create table balances (
   currency   text not null default 'CNY',
   -- The amount that new tasks may use. A charge above the hold or a correction can lead to a
   -- negative amount.
-  available  bigint not null default 0
-             check (available between -9007199254740991 and 9007199254740991),
+  available  signed_micros not null default 0,
   -- The sum of the holds of open tasks.
-  held       bigint not null default 0 check (held between 0 and 9007199254740991),
+  held       micros not null default 0,
   open_tasks integer not null default 0 check (open_tasks >= 0),
   -- The number of the last movement.
   last_seq   bigint not null default 0
@@ -282,7 +314,7 @@ create table transfers (
   kind            text not null,
   debit           text not null,
   credit          text not null,
-  amount          bigint not null,
+  amount          moved_micros not null,
   -- The balance after the movement.
   available_after bigint not null,
   held_after      bigint not null,
@@ -294,19 +326,8 @@ create table transfers (
   reason          text not null default '',
   created_at      timestamptz not null default now(),
   unique (account_id, seq),
-  constraint transfers_amount_check check (
-    amount between 1 and 9007199254740991),
   constraint transfers_kinds check (
-    kind || ': ' || debit || ' to ' || credit in (
-      'hold: available to held',
-      'settle: held to revenue_generation',
-      'settle: held to revenue_super_resolution',
-      'refund: held to available',
-      'extra_charge: available to revenue_generation',
-      'extra_charge: available to revenue_super_resolution',
-      'credit: credits to available',
-      'correction: corrections to available',
-      'correction: available to corrections'))
+    cast(kind || ': ' || debit || ' to ' || credit as movement) is not null)
 );
 
 create index transfers_budgets on transfers (account_id, task_created_at)
@@ -331,7 +352,7 @@ create table budgets (
   -- Null: the budget applies to all keys of the account together.
   key_id       text references api_keys (id),
   period       text not null check (period in ('day', 'month', 'total')),
-  limit_micros bigint not null check (limit_micros between 0 and 9007199254740991),
+  limit_micros micros not null,
   unique nulls not distinct (account_id, key_id, period)
 );
 `;
@@ -352,8 +373,7 @@ create table callbacks (
   webhook_id text,
   -- Empty after an erasure.
   url        text not null,
-  state      text not null default 'pending'
-               check (state in ('pending', 'delivered', 'exhausted', 'stopped')),
+  state      callback_state not null default 'pending',
   -- The number of the current delivery. Each time an operator or the caller has the message
   -- sent again, a new delivery with attempts of its own begins.
   deliveries integer not null default 1,
@@ -399,8 +419,8 @@ create table files (
   account_id        text not null references accounts (id),
   -- Null for an upload.
   task_id           text references tasks (id),
-  role              text not null check (role in ('upload', 'video', 'last_frame')),
-  state             text not null default 'awaited' check (state in ('awaited', 'stored', 'removed')),
+  role              file_role not null,
+  state             file_state not null default 'awaited',
   -- The name of the bytes in the storage.
   key               text not null unique,
   -- The secret part of the public link.
@@ -411,7 +431,7 @@ create table files (
   source_expires_at timestamptz,
   -- The name that the caller gave to an upload.
   name              text,
-  media             text not null check (media in ('image', 'video', 'audio')),
+  media             file_media not null,
   content_type      text,
   -- Bytes. An awaited upload reserves the largest length that it can have.
   length            bigint check (length >= 0),
@@ -425,7 +445,7 @@ create table files (
   expires_at        timestamptz not null,
   -- When the bytes of a removed file were deleted.
   removed_at        timestamptz,
-  removed_because   text check (removed_because in ('expired', 'caller', 'operator')),
+  removed_because   removal_cause,
   unique (task_id, role),
   check ((role = 'upload') = (task_id is null)),
   check ((state = 'removed') = (removed_because is not null)),
@@ -471,6 +491,7 @@ ${['tasks', 'task_labels', 'jobs', 'callbacks', 'callback_attempts', 'files']
 `;
 
 export const schema = [
+  types,
   customers,
   tasks,
   jobs,

@@ -44,21 +44,21 @@ test.each([
   [
     'a movement from a ledger account that its kind does not allow',
     written(good.replace("'credits'", "'held'")),
-    /transfers_kinds/,
+    /domain movement/,
   ],
   [
     'a movement from a ledger account to itself',
     written(good.replace("'credits'", "'available'")),
-    /transfers_kinds/,
+    /domain movement/,
   ],
-  ['a movement of an unknown kind', written(good.replace("'credit'", "'gift'")), /transfers_kinds/],
+  ['a movement of an unknown kind', written(good.replace("'credit'", "'gift'")), /domain movement/],
   [
     'a movement to an unknown ledger account',
     written(good.replace("'available'", "'nobody'")),
-    /transfers_kinds/,
+    /domain movement/,
   ],
-  ['an amount of zero', written(good.replace(' 1,', ' 0,')), /transfers_amount_check/],
-  ['a negative amount', written(good.replace(' 1,', ' -1,')), /transfers_amount_check/],
+  ['an amount of zero', written(good.replace(' 1,', ' 0,')), /domain moved_micros/],
+  ['a negative amount', written(good.replace(' 1,', ' -1,')), /domain moved_micros/],
   ['a movement without a credit side', written(good.replace("'available'", 'null')), /null value/],
   [
     'a second movement with the same number',

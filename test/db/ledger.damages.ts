@@ -189,7 +189,7 @@ export async function someBooks(db: Knex, account: string): Promise<void> {
 export async function dropGuards(db: Knex): Promise<void> {
   await db.raw('alter table transfers disable trigger user');
   await db.raw('alter table transfers drop constraint transfers_kinds');
-  await db.raw('alter table transfers drop constraint transfers_amount_check');
+  await db.raw('alter table transfers alter column amount type bigint');
 }
 
 export async function damageAll(db: Knex): Promise<void> {
