@@ -3,7 +3,7 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { awaitResults, type ResultRow } from '../../src/db/files/results';
-import { expireResults } from '../../src/db/files/retention';
+import { giveUpResults } from '../../src/db/files/retention';
 import type { Size } from '../../src/domain/catalogue';
 import { fileLink } from '../../src/domain/file-link';
 import type { ResultRole, StoredResults, StoreResults } from '../../src/domain/results';
@@ -44,8 +44,9 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
     const expiresAt = rows[0]?.expiresAt ?? 0;
     return { stored: true, links, expiresAt, ...measured };
   }
-  if (performance.now() < endsAt) throw await notStored(deps, taskId, failures, failure);
-  await expireResults(deps.db, taskId);
+  // A frozen or cut-off worker may come here after another one has stored the results.
+  const isGivenUp = performance.now() >= endsAt && (await giveUpResults(deps.db, taskId));
+  if (!isGivenUp) throw await notStored(deps, taskId, failures, failure);
   deps.events.resultNotStored(taskId, failure.row.role, 'given_up', failure.why);
   return { stored: false };
 }

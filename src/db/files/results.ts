@@ -112,7 +112,7 @@ interface KnownBytes {
 
 /**
  * Changes the state from `awaited` to `stored` and returns true. Returns false if the file was
- * removed meanwhile. The caller must then delete the bytes from the storage.
+ * removed or given up meanwhile. The caller must then delete the bytes from the storage.
  */
 export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
   const { size, ...bytes } = known;
@@ -126,7 +126,7 @@ const updateStored = prepare(
  update files
     set state = 'stored', content_type = :contentType, length = :length, sha256 = :sha256,
         width = :width, height = :height, duration_ms = :durationMs
-  where id = :id and state <> 'removed'
+  where id = :id and state <> 'removed' and expires_at > clock_timestamp()
  returning id`,
 );
 
