@@ -35,8 +35,11 @@ export function createFollowActivities(deps: Stopping) {
       if (!report) return null;
       // The report is stored before the workflow gets it, so that the row is never behind the
       // workflow.
-      await storeReports(deps.db, [{ taskId: name.taskId, kind: name.kind, report }]);
-      return report;
+      const news = { taskId: name.taskId, kind: name.kind, report };
+      if ((await storeReports(deps.db, [news])).length > 0) return report;
+      // The watcher has stored the end meanwhile, or the task has ended.
+      const stored = (await findJob(deps.db, name))?.report;
+      return stored && isFinalReport(stored) ? stored : report;
     },
 
     cancelJob: (input: JobInput): Promise<void> => cancelJob(deps, input),

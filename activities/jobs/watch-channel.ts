@@ -157,20 +157,20 @@ async function ask(
   return true;
 }
 
-/** Stores the changes, then notifies the tasks. */
+/** Stores the changes, then notifies the tasks of those that were stored. */
 async function takeChanges(
   deps: WorkerDeps,
   channel: string,
   changes: readonly SeenChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  await storeReports(deps.db, changes);
-  for (const { taskId, kind, report, ageSeconds } of changes) {
+  const stored = await storeReports(deps.db, changes);
+  for (const { taskId, kind, report, ageSeconds } of stored) {
     const { status, failure } = report;
     const seconds = ageSeconds;
     deps.events.jobChanged({ channel, kind, taskId, status, seconds, code: failure?.code });
   }
-  await notifyTasks(deps, changes);
+  await notifyTasks(deps, stored);
 }
 
 function changeOf(

@@ -201,6 +201,40 @@ test('a repeated create that is answered after its generation has ended cancels 
   expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: null });
 });
 
+test('a running job that its provider queues again is still shown as running', async () => {
+  const { db } = database;
+  const job = await anOpenJob();
+  const running = { ...aSuccess(), status: 'running' } as const;
+  await storeReports(db, [{ ...job, report: running }]);
+  const again = { ...job, report: { ...running, status: 'queued' } as const };
+  expect(await storeReports(db, [again])).toEqual([again]);
+  expect(await db('jobs').where({ task_id: job.taskId }).first()).toMatchObject({
+    status: 'running',
+  });
+});
+
+test('the first end of a job that is stored counts, and a later one plans no enhancement', async () => {
+  const { db } = database;
+  const job = await anOpenJob();
+  await db.raw(
+    `update tasks set plan = (plan::jsonb || '{"enhancement": {}}')::json where id = ?`,
+    [job.taskId],
+  );
+  const failed = { ...job, report: { ...aSuccess(), status: 'failed' } as const };
+  expect(await storeReports(db, [failed])).toEqual([failed]);
+  expect(await storeReports(db, [{ ...job, report: aSuccess() }])).toEqual([]);
+  expect(await findJob(db, job)).toMatchObject({ report: { status: 'failed' } });
+  expect(await findJob(db, { ...job, kind: 'super_resolution' })).toBeNull();
+});
+
+async function anOpenJob() {
+  const job = await aJob();
+  const channel = aChannel();
+  await takeSlot(database.db, job, to(channel), null, 'first');
+  await storeOpened(database.db, job, { channel, upstreamId: `job-of-${job.taskId}` });
+  return job;
+}
+
 test('an answer of a channel that a later attempt has left is not stored at the next channel', async () => {
   const { db } = database;
   const job = await aJob();

@@ -132,9 +132,14 @@ export async function storeRejected(
  * open → open or reported: stores any number of reports in one statement. If a generation has
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
- * succeeded job is stored too, because the report and the plan are forgotten earlier.
+ * succeeded job is stored too, because the report and the plan are forgotten earlier. Returns the
+ * changes that were stored. The others came too late: the row has the report of the job's end, or the
+ * job is closed.
  */
-export async function storeReports(db: Knex, changes: readonly JobNews[]): Promise<void> {
+export async function storeReports<News extends JobNews>(
+  db: Knex,
+  changes: readonly News[],
+): Promise<readonly News[]> {
   const costs = await costsOf(db, changes);
   const rows = changes.map(({ taskId, kind, report }) => ({
     task_id: taskId,
@@ -143,31 +148,38 @@ export async function storeReports(db: Knex, changes: readonly JobNews[]): Promi
     report,
     cost: costs.get(nameOf({ taskId, kind })) ?? null,
   }));
-  await updateReported(db, {
+  const stored = await updateReported(db, {
     ids: changes.map(({ taskId }) => taskId),
     rows: JSON.stringify(rows),
   });
+  const names = new Set(stored.map(nameOf));
+  return changes.filter((change) => names.has(nameOf(change)));
 }
 
-const updateReported = prepare(
+// A job that its provider has queued again is still shown as running.
+const updateReported = prepare<JobName>(
   'store_reports',
   `
  with change as (
    select * from json_to_recordset(:rows)
           as c (task_id text, kind text, status text, report json, cost bigint)
  ), stored as (
-   update jobs set status = change.status, report = change.report, cost_micros = change.cost,
+   update jobs set status = case change.status when 'queued' then jobs.status else change.status end,
+          report = change.report, cost_micros = change.cost,
           state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
      from change
     where jobs.task_id = change.task_id and jobs.kind = change.kind and ${isInState('open')}
       and ${isOneOf('jobs.task_id', ':ids')}
+   returning jobs.task_id, jobs.kind, jobs.status
+ ), planned as (
+   insert into jobs (task_id, kind, account_id)
+   select tasks.id, 'super_resolution', tasks.account_id
+     from stored join tasks on tasks.id = stored.task_id and ${isOneOf('tasks.id', ':ids')}
+    where stored.kind = 'generation' and stored.status = 'succeeded'
+      and ${isUnfinished} and tasks.plan->>'enhancement' is not null
+   on conflict do nothing
  )
- insert into jobs (task_id, kind, account_id)
- select tasks.id, 'super_resolution', tasks.account_id
-   from change join tasks on tasks.id = change.task_id and ${isOneOf('tasks.id', ':ids')}
-  where change.kind = 'generation' and change.status = 'succeeded'
-    and ${isUnfinished} and tasks.plan->>'enhancement' is not null
- on conflict do nothing`,
+ select task_id as "taskId", kind from stored`,
 );
 
 /**
