@@ -13,17 +13,18 @@ import type { WorkerDeps } from '../deps';
 type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery'>;
 
 // A task is withdrawn if its create was not answered for this long. A create waits for at most 30 s
-// (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it sends the answer, so a task
-// whose caller got an answer is never withdrawn.
+// (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it answers with the task. So a task is
+// never withdrawn if its caller got it; a 503 with its id says that this may happen.
 const unansweredSeconds = 60;
-// Within this time an API process starts the task, unless no API process runs or all API processes
-// are busy.
+// Within this time an API process starts the task, unless no API process runs, all are busy, or they
+// cannot reach Temporal. The latter try the task again and again, so their leases do not count. A task
+// that is started twice has one workflow.
 const forgottenSeconds = 60;
 const leaseSeconds = 60;
 const endedMax = 500;
 const startsMax = 500;
-// After this many failed starts Temporal is probably unavailable. The other tasks are claimed again
-// after their leases have ended.
+// After this many failed starts in a row Temporal is probably unavailable. The other tasks are claimed
+// again in the next run.
 const failuresMax = 3;
 
 export async function repairPending(deps: Pending): Promise<void> {
@@ -40,13 +41,15 @@ export async function repairPending(deps: Pending): Promise<void> {
 /** Starts workflows, but does not wait until the workflows have opened their tasks. */
 export async function startForgotten(
   deps: Pending,
-  dueForSeconds = forgottenSeconds,
+  olderThanSeconds = forgottenSeconds,
 ): Promise<void> {
-  const limits = { limit: startsMax, leaseSeconds, dueForSeconds };
+  const limits = { limit: startsMax, leaseSeconds, olderThanSeconds };
   let failures = 0;
   for (const input of await claimStarts(deps.db, limits)) {
     try {
-      if (await deps.startTask(input)) continue;
+      const isRunning = await deps.startTask(input);
+      failures = 0;
+      if (isRunning) continue;
     } catch {
       // If Temporal refuses one task, the next tasks are still started.
       deps.events.finding('stuck', input.taskId, 'its workflow could not be started');

@@ -101,7 +101,7 @@ export function searchesOfReconciler(db: Knex): Calls {
     'reconciler: unanswered creates': () => listUnanswered(db, 60, 500),
     'reconciler: expired pending tasks': () => listExpiredPending(db, 500),
     'reconciler: starts that nobody claimed': () =>
-      claimStarts(db, { limit: 500, leaseSeconds: 60, dueForSeconds: 60 }),
+      claimStarts(db, { limit: 500, leaseSeconds: 60, olderThanSeconds: 60 }),
     'reconciler: a slice of the open tasks': () => nextSlice(db, 200),
     'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
     'reconciler: jobs left by ended tasks': () => listJobsOfEnded(db, 200),

@@ -99,11 +99,16 @@ interface ClaimOptions {
   readonly lastTurn?: string;
   /** For this time no other caller can claim the rows. */
   readonly leaseSeconds: number;
-  /** Claims only rows that have been due for at least this time. */
-  readonly dueForSeconds?: number;
+  /**
+   * Claims rows that are older than this, even if another caller has a lease. By default only rows
+   * that are due are claimed.
+   */
+  readonly olderThanSeconds?: number;
 }
 
-const isDue = `start_at <= now() - make_interval(secs => :dueForSeconds) and answered`;
+const isDue = `start_at is not null and answered
+  and case when cast(:olderThanSeconds as float8) is null then start_at <= now()
+           else created_at < now() - make_interval(secs => :olderThanSeconds) end`;
 
 /** SQL for the next account with due tasks: in the order of the ids, and after the last the first. */
 const accountAfter = (id: string) => `
@@ -140,7 +145,7 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
      )
      select "taskId", "accountId", plan, "traceId", "createdAtMs", "deadlineAtMs", labels
        from claimed order by turn`,
-    { lastTurn: '', dueForSeconds: 0, ...options },
+    { lastTurn: '', olderThanSeconds: null, ...options },
   );
   return rows;
 }

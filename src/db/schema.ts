@@ -364,7 +364,8 @@ const callbacks = `
 --   pending    an attempt is due at \`next_at\`
 --   delivered  the receiver accepted the message
 --   exhausted  the last attempt failed
---   stopped    the receiver answered 410, or an operator stopped the delivery or erased the account
+--   stopped    the receiver answered 410, its webhook was deleted, or an operator stopped the delivery
+--              or erased the account
 create table callbacks (
   task_id    text primary key references tasks (id),
   account_id text not null,

@@ -1,8 +1,7 @@
 // Tests of the starter with a real database and a Temporal that the test controls. Such a Temporal
 // does not answer before the test says so.
 
-import { setTimeout as pause } from 'node:timers/promises';
-import { createStarter, type Starter, startAgainSeconds } from '../../src/api/create/starter';
+import { createStarter, type Starter } from '../../src/api/create/starter';
 import { releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
 import type { Submission } from '../../src/temporal/client';
@@ -15,7 +14,6 @@ let database: TestDatabase;
 let starter: Starter;
 let answers: { taskId: string; answer: (outcome: Submission['outcome']) => void }[];
 let delivered: string[] = [];
-let isReady = true;
 let accounts = 0;
 beforeAll(async () => {
   database = await createTestDatabase(10);
@@ -26,7 +24,6 @@ beforeEach(async () => {
   await database.db.raw('delete from tasks');
   answers = [];
   delivered = [];
-  isReady = true;
 });
 afterEach(async () => {
   const closed = starter.close();
@@ -40,7 +37,7 @@ function begin(): void {
       answers.push({ taskId, answer: (outcome) => resolve({ outcome } as Submission) });
     });
   const deliverCallback = async (taskId: string) => void delivered.push(taskId);
-  const temporal = { submit, deliverCallback, isReady: async () => isReady };
+  const temporal = { submit, deliverCallback };
   starter = createStarter(database.db, temporal, () => undefined);
 }
 
@@ -107,30 +104,6 @@ test('after three unanswered starts in a row no create starts its task, until a 
   await until('the others follow', () => answers.length >= 16);
   expect(starter.enter('a')).not.toBeNull();
 });
-
-test('while this process cannot reach Temporal, its loop claims no task, so that the reconciler finds all of them', async () => {
-  const due = await aQueue(3);
-  isReady = false;
-  begin();
-  await until('three are started', () => answers.length === 3);
-  for (const { answer } of answers) answer('unanswered');
-  await until('they are released', async () => (await dueWithin(startAgainSeconds)) === 3);
-  await database.db.raw(`update tasks set start_at = now() - interval '1 minute'`);
-  await pause(3_000);
-  expect(await dueWithin(-60)).toBe(3);
-  isReady = true;
-  await until('one is started', () => answers.length === 4);
-  expect(due).toContain(answers[3]?.taskId);
-});
-
-/** The number of pending tasks that are due after at most so many seconds. */
-async function dueWithin(seconds: number): Promise<number> {
-  const { rows } = await database.db.raw<{ rows: { n: number }[] }>(
-    'select count(*)::int as n from tasks where start_at <= now() + make_interval(secs => ?)',
-    [seconds],
-  );
-  return rows[0]?.n ?? 0;
-}
 
 test('an answered start ends the row of unanswered starts', async () => {
   begin();

@@ -90,7 +90,9 @@ function unknownOutcome(
   if (!isRetryable(error)) throw error;
   observer.failed(error, ctx.state.requestId);
   if (!isOutcomeUnknown(error)) return notAccepted();
-  return startsNow ? maybeStored(taskId) : maybeStarted(taskId);
+  // Another call with the same key may have started the task.
+  const isOurs = startsNow && !ctx.headers['idempotency-key'];
+  return isOurs ? maybeStored(taskId) : maybeStarted(taskId);
 }
 
 function notStored(

@@ -27,7 +27,7 @@ export interface Starter {
   close(): Promise<void>;
 }
 
-type Temporal = Pick<TemporalClient, 'submit' | 'deliverCallback' | 'isReady'>;
+type Temporal = Pick<TemporalClient, 'submit' | 'deliverCallback'>;
 type OnError = (what: string, error: unknown) => void;
 
 /**
@@ -40,9 +40,8 @@ export const startAgainSeconds = 5;
 // Sixteen starts at once keep a small Temporal server busy. Creates may have as many for one
 // account, and the loop has as many of its own.
 const startsMax = 16;
-// After so many unanswered starts in a row no create waits for Temporal. The loop then starts one task
-// a second, to find out whether tasks are opened again. If this process cannot even reach Temporal, the
-// loop claims no task. So all tasks stay due, and the reconciler starts them after a minute, if it can.
+// After so many unanswered starts in a row no create waits for Temporal, and the loop starts one task
+// a second, to find out whether Temporal answers again.
 const unansweredMax = 3;
 // Nothing wakes the loop for tasks of a process that died, or for tasks that are due again.
 const idleMs = 1_000;
@@ -68,7 +67,7 @@ export function createStarter(db: Knex, temporal: Temporal, onError: OnError): S
   /** Returns true if more tasks may be due. */
   const claim = async (): Promise<boolean> => {
     const limit = Math.min(startsMax - byLoop.size, isAway() ? 1 : startsMax);
-    if (limit === 0 || isClosed || (isAway() && !(await temporal.isReady()))) return false;
+    if (limit === 0 || isClosed) return false;
     const inputs = await claimStarts(db, { limit, lastTurn, leaseSeconds });
     for (const input of inputs) {
       const started = submit(input)
