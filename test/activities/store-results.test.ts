@@ -2,7 +2,7 @@
 
 import { createFileActivities } from '../../activities/results/store-results';
 import { findResults, markStored } from '../../src/db/files/results';
-import { giveUpResults } from '../../src/db/files/retention';
+import { giveUpResults, takeDown } from '../../src/db/files/retention';
 import { quietWorker } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
@@ -46,6 +46,13 @@ test('results that expire before all of them are stored count as not stored', as
   expect(await store(taskId)).toEqual({ stored: false });
   const given = upstream.events.filter(({ name }) => name === 'resultNotStored').at(-1);
   expect(given?.args.slice(0, 3)).toEqual([taskId, 'video', 'given_up']);
+});
+
+test('a file of a task that has not ended cannot be removed by the operator', async () => {
+  const { taskId, fileId } = await aTaskWithAwaitedVideo();
+  expect(await markStored(database.db, fileId, storedBytes)).toBe(true);
+  expect(await takeDown(database.db, fileId)).toBeNull();
+  expect(await store(taskId)).toMatchObject({ stored: true });
 });
 
 test('an attempt that gives up too late keeps the results that another attempt has stored', async () => {

@@ -33,7 +33,10 @@ export const removeFile: AdminCommand = {
   about: 'ends the link of one file, named by its link or its id; its bytes are deleted soon',
   async run({ db }, input) {
     const file = await takeDown(db(), idOrToken(input));
-    if (!file) throw new CommandError('There is no such file, or it was removed before.');
+    if (!file)
+      throw new CommandError(
+        'There is no such file, it was removed before, or its task has not ended yet.',
+      );
     const { id, accountId, taskId } = file;
     const of = taskId === null ? accountId : `the task ${taskId} of ${accountId}`;
     return { data: file, text: `The file ${id} of ${of} is removed.` };

@@ -29,7 +29,10 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
 
 /** Ends the link of an expired file. A file that is already removed keeps its reason. */
 export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<void> {
-  if (result) return removeResults(db, result.taskId, 'expired', [result.role]);
+  if (result) {
+    await removeResults(db, result.taskId, 'expired', [result.role]);
+    return;
+  }
   await db.raw(
     `update files set state = 'removed', removed_because = 'expired'
       where id = ? and state <> 'removed'`,
@@ -77,17 +80,19 @@ export async function expireResults(db: Knex, taskId: string): Promise<void> {
 }
 
 /**
- * Marks results of a task as removed and removes their links from the object of the task. A result
- * that is already removed keeps the reason of its removal.
+ * Marks results of an ended task as removed and removes their links from the object of the task. A
+ * result that is already removed keeps the reason of its removal. Returns the results that were
+ * removed.
  */
 export async function removeResults(
   db: Knex,
   taskId: string,
   because: RemovedBecause,
   roles: readonly ResultRole[],
-): Promise<void> {
-  await db.transaction((trx) =>
-    changeFinalObject(trx, taskId, async (object) => {
+): Promise<readonly ResultRole[]> {
+  return db.transaction(async (trx) => {
+    let gone: readonly ResultRole[] = [];
+    await changeFinalObject(trx, taskId, async (object) => {
       const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
         `update files set state = 'removed', removed_because = ?,
                           expires_at = least(expires_at, now())
@@ -95,10 +100,11 @@ export async function removeResults(
          returning role`,
         [because, taskId, [...roles]],
       );
-      const gone = rows.map(({ role }) => role);
+      gone = rows.map(({ role }) => role);
       return gone.length > 0 ? withoutResults(object, gone, goneReasonOf[because]) : null;
-    }),
-  );
+    });
+    return gone;
+  });
 }
 
 interface TakenDown {
@@ -110,7 +116,7 @@ interface TakenDown {
 
 /**
  * Removes one file for the operator. `named` is its id or the token of its link. Returns null if
- * there is no such file that is not removed yet.
+ * there is no such file that is not removed yet, or if its task has not ended: nobody has its link.
  */
 export async function takeDown(db: Knex, named: string): Promise<TakenDown | null> {
   const { rows } = await db.raw<{ rows: (TakenDown & { role: ResultRole })[] }>(
@@ -121,8 +127,10 @@ export async function takeDown(db: Knex, named: string): Promise<TakenDown | nul
   const [file] = rows;
   if (!file) return null;
   const { id, accountId, taskId, role } = file;
-  if (taskId !== null) await removeResults(db, taskId, 'operator', [role]);
-  else {
+  if (taskId !== null) {
+    const gone = await removeResults(db, taskId, 'operator', [role]);
+    if (gone.length === 0) return null;
+  } else {
     await db.raw(
       `update files set state = 'removed', removed_because = 'operator', expires_at = now()
         where id = ? and state = 'stored'`,
