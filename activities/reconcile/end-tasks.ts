@@ -8,7 +8,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { isRetryable } from '../../src/db/database';
-import { expireResults } from '../../src/db/files/retention';
+import { giveUpResults } from '../../src/db/files/retention';
 import {
   findOpenRows,
   isLossConfirmed,
@@ -201,7 +201,7 @@ async function fail(deps: Ending, row: OpenRow): Promise<boolean> {
   });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  await expireResults(deps.db, row.id);
+  await giveUpResults(deps.db, row.id);
   // The transaction recorded that a callback must be delivered. If the delivery cannot be started
   // now, a later run of the reconciler starts the delivery.
   // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.

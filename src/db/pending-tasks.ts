@@ -97,7 +97,7 @@ interface ClaimOptions {
   readonly limit: number;
   /** The account that had the last turn in an earlier claim of this caller. */
   readonly lastTurn?: string;
-  /** For this time no other caller can claim the rows. */
+  /** For this time no other caller can claim the rows, except one with `olderThanSeconds`. */
   readonly leaseSeconds: number;
   /**
    * Claims rows that are older than this, even if another caller has a lease. By default only rows

@@ -14,6 +14,7 @@ create domain micros as bigint check (value between 0 and 9007199254740991);
 -- A balance or a sum that may be below zero.
 create domain signed_micros as bigint
   check (value between -9007199254740991 and 9007199254740991);
+-- The amount of a movement.
 create domain moved_micros as bigint check (value between 1 and 9007199254740991);
 create domain job_state as text
   check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
@@ -137,8 +138,8 @@ create table tasks (
   hold_micros  micros not null default 0,
   -- True if a caller may know the id. A pending task without a caller is withdrawn after a minute.
   answered     boolean not null default false,
-  -- While the task is pending: until this time only the process that stored or claimed the task may
-  -- start its workflow. Null once the task is not pending.
+  -- While the task is pending: until this time only the process that stored or claimed the task, or
+  -- after a minute the reconciler, may start its workflow. Null once the task is not pending.
   start_at     timestamptz,
   created_at   timestamptz not null default now(),
   -- The task expires at this time.
@@ -157,11 +158,11 @@ create index tasks_account_model_ended
   on tasks (account_id, model, status, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
+-- The open tasks, for the reconciler.
+create index tasks_open on tasks (id) where finished_at is null;
 -- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
 create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
--- The open tasks, for the reconciler.
-create index tasks_open on tasks (id) where finished_at is null;
 -- The pending tasks.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
 

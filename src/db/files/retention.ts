@@ -55,28 +55,25 @@ export async function postpone(db: Knex, id: string): Promise<void> {
 }
 
 /**
- * Lets the results of a task expire now if one of them is not stored yet. Returns false, and changes
- * nothing, if another attempt has stored all of them.
+ * Lets the results of a task expire now if the task has failed or one of them is not stored yet. Its
+ * object shows no links to them. Returns false, and changes nothing, if another attempt has stored all
+ * results of a task that has not failed.
  */
 export async function giveUpResults(db: Knex, taskId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with results as (
-       select id, state from files where task_id = ? and state <> 'removed' order by id for update
+       select id, state from files where task_id = :taskId and state <> 'removed'
+        order by id for update
      )
      update files set expires_at = now()
        from results
-      where files.id = results.id and exists (select 1 from results where state = 'awaited')
+      where files.id = results.id
+        and (exists (select 1 from results where state = 'awaited')
+             or exists (select 1 from tasks where id = :taskId and status = 'failed'))
      returning 1`,
-    [taskId],
+    { taskId },
   );
   return rows.length > 0;
-}
-
-/** Lets the results of a failed task expire now. Its object shows no links to them. */
-export async function expireResults(db: Knex, taskId: string): Promise<void> {
-  await db.raw(`update files set expires_at = now() where task_id = ? and state <> 'removed'`, [
-    taskId,
-  ]);
 }
 
 /**
