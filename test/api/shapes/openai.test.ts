@@ -129,6 +129,30 @@ describe('a create', () => {
   );
 });
 
+const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
+const many = `[${'1,'.repeat(1_350)}1]`;
+
+test.each([
+  ['a NUL in a text', [['prompt', 'a\0b']]],
+  ['a NUL in JSON', [['metadata[mood]', '{"a":"\\u0000"}']]],
+  ['half of a surrogate pair', [['metadata[mood]', '{"a":"\\ud800"}']]],
+  ['a NUL in a reference', [['input_reference', '{"file_id":"a\\u0000"}']]],
+  ['a forbidden name', [['metadata[mood]', '{"__proto__":{"a":1}}']]],
+  ['a field that is nested too deeply', [['images', deep]]],
+  ['a list that is too long', [['images', many]]],
+] as const)('a form with %s is refused, as a body is', async (_name, fields) => {
+  const named = fields.map(([name]) => name as string);
+  const others = fieldsOf(video).filter(([name]) => !named.includes(name));
+  const { status, json } = await sendForm([...others, ...fields]);
+  expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+});
+
+test('a body whose reference is JSON with a NUL is refused', async () => {
+  const hidden = { ...video, input_reference: '{"file_id":"a\\u0000"}' };
+  const { status, json } = await api.call('POST', videos, hidden);
+  expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+});
+
 describe('errors', () => {
   test('of the key, of unknown videos and of unknown paths have the form of OpenAI', async () => {
     const replies = [

@@ -3,6 +3,7 @@
 // field of our contract has.
 
 import type { Field } from '../../../contract/field';
+import { boundsFault } from '../../../contract/json-bounds';
 import { metadataFields } from '../../../contract/metadata-schema';
 import { requestFields } from '../../../contract/request-schema';
 import type { JsonObject } from '../../../contract/safe-json';
@@ -78,9 +79,10 @@ function withTypes(
   );
 }
 
-/** The JSON that a text shows; the text itself if it is not JSON. */
+/** The JSON that a text shows; the text itself if it is not JSON, or more than a body may hold. */
 function literal(value: unknown): unknown {
   if (typeof value !== 'string' || !/^(?:true|false|-?\d[\d.]*|[[{].*)$/s.test(value)) return value;
+  if (boundsFault(value) !== null) return value;
   try {
     return JSON.parse(value);
   } catch {

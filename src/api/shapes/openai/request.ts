@@ -2,7 +2,7 @@
 // upload of the account, and the task names the upload.
 
 import type { VideoRequest } from '../../../contract/request';
-import type { JsonObject } from '../../../contract/safe-json';
+import { type JsonObject, parseSafeJson } from '../../../contract/safe-json';
 import type { FileRow } from '../../../db/files/links';
 import { removeUpload } from '../../../db/files/uploads';
 import { bodyBytesMax, readJsonBody } from '../../body';
@@ -82,8 +82,18 @@ function withFile(body: JsonObject, file: FileRow): OpenAiRequest {
   return { body: named, file, compared };
 }
 
-/** Each reference becomes an entry of images, videos or audios; all other fields are ours. */
+/**
+ * Checks the texts of a form, and the JSON inside a text, as the body of any other call is checked.
+ * PostgreSQL could store some of these texts, but could not read them again.
+ */
 function translated(sent: JsonObject): JsonObject {
+  const { value, fault } = parseSafeJson(JSON.stringify(withMedia(sent)));
+  if (fault !== undefined) throw refused('', `The fields cannot be read: ${fault}.`);
+  return value;
+}
+
+/** Each reference becomes an entry of images, videos or audios; all other fields are ours. */
+function withMedia(sent: JsonObject): JsonObject {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(sent)) {
     if (!Object.hasOwn(references, name)) body[name] = value;
