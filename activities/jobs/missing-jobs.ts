@@ -140,11 +140,12 @@ function stepsOf({ listLagMs }: Channel, knowsOthers: boolean, unknown: readonly
   };
 }
 
-function goneReport({ kind, upstreamId }: OpenJob, { id }: Channel): JobReport {
+function goneReport({ kind, upstreamModel, upstreamId }: OpenJob, { id }: Channel): JobReport {
   const sentence = 'The generator lost the task.';
   return {
     kind,
     channel: id,
+    upstreamModel,
     upstreamId,
     status: 'failed',
     failure: { code: 'job_gone', sentence },

@@ -97,7 +97,7 @@ async function stopLostJob(
 async function hasEnded(
   { db, events }: Stopping,
   { taskId, kind }: JobInput,
-  { channel }: JobAtChannel,
+  { channel, upstreamModel }: JobAtChannel,
   upstreamId: string,
   provider: Provider,
 ): Promise<boolean> {
@@ -106,7 +106,7 @@ async function hasEnded(
     throw error;
   });
   if (!reading) return true;
-  const report = reportOf({ kind, channel }, upstreamId, reading);
+  const report = reportOf({ kind, channel, upstreamModel }, upstreamId, reading);
   if (!report || !isFinalReport(report)) return false;
   const isMade = report.status === 'succeeded';
   if (isMade && (await storeLate(db, { taskId, kind, report }))) {

@@ -182,7 +182,7 @@ function changeOf(
   const reading = readings.get(job.upstreamId);
   if (!reading) return []; // If the job was not listed, missing-jobs.ts handles it.
   if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
-  const report = reportOf({ kind: job.kind, channel }, job.upstreamId, reading);
+  const report = reportOf({ ...job, channel }, job.upstreamId, reading);
   // If a job changes from "running" back to "queued", callers still see "running".
   if (!report || report.status === job.status || report.status === 'queued') return [];
   return [newsOf(job, report)];

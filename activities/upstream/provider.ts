@@ -90,24 +90,29 @@ export interface JobReading {
   readonly failure?: JobFailure;
 }
 
+interface ReportedJob {
+  readonly kind: JobKind;
+  readonly channel: string;
+  readonly upstreamModel: string;
+}
+
 /**
  * Translates a reading into a report. Returns null if the provider sent a status that we do not
  * know. A success without a video counts as a failure.
  */
 export function reportOf(
-  { kind, channel }: { readonly kind: JobKind; readonly channel: string },
+  { kind, channel, upstreamModel }: ReportedJob,
   upstreamId: string,
   { status, result, failure }: JobReading,
 ): JobReport | null {
   if (status === null) return null;
+  const job = { kind, channel, upstreamModel, upstreamId };
   if (status === 'succeeded' && !result?.videoUrl) {
     const sentence = 'The generator reported success but gave no video.';
-    return { kind, channel, upstreamId, status: 'failed', failure: { code: 'no_video', sentence } };
+    return { ...job, status: 'failed', failure: { code: 'no_video', sentence } };
   }
   return {
-    kind,
-    channel,
-    upstreamId,
+    ...job,
     status,
     ...(result ? { result } : {}),
     ...(failure ? { failure } : {}),

@@ -4,7 +4,7 @@
 
 import type { TaskError, TaskObject } from '../contract/task';
 import type { JobReport } from './job';
-import { meteredTokens } from './meter';
+import { choiceOf, meteredTokens } from './meter';
 import { outputSize, shownRatio } from './output-size';
 import type { BillingLine, Plan } from './plan-types';
 import { billing, settlementFor } from './pricing';
@@ -123,7 +123,7 @@ export function finishedVideo(work: Work): FinishedVideo {
 /** The tokens by the meter of the channel that made the video; null if they were not reported. */
 function tokensOf({ channels }: Plan, generation: JobReport | undefined): number | null {
   const result = generation?.result;
-  const meter = channels.find(({ channel }) => channel === generation?.channel)?.meter;
+  const meter = generation && choiceOf(channels, generation)?.meter;
   if (!meter) return result?.completionTokens ?? null;
   return meteredTokens(meter, {
     outSeconds: lengthOf(result),

@@ -19,6 +19,8 @@ export interface JobReport {
   readonly kind: JobKind;
   /** The channel that has the job; absent if no channel accepted it. */
   readonly channel?: string;
+  /** The name of the model at the channel. A plan may name a channel twice, with two models. */
+  readonly upstreamModel?: string;
   readonly upstreamId: string;
   readonly status: JobStatus;
   readonly result?: JobResult;

@@ -4,6 +4,7 @@
 import type { Resolution } from '../contract/vocabulary';
 import { type ChannelChoice, figureFor, type Meter } from './catalogue';
 import { plannedCost } from './cost';
+import type { JobReport } from './job';
 import type { PlannedChoice, PlannedMeter } from './plan-types';
 
 interface Lengths {
@@ -29,6 +30,16 @@ function plannedMeter(meter: Meter, tier: Resolution, { outMs, inMs }: Lengths) 
   if ('perJob' in meter) return { tokensPerJob: figureFor(tier, meter.perJob) };
   const inMsMax = meter.inputSeconds ? inMs : 0;
   return { tokensPerSecond: figureFor(tier, meter.perSecond), outMsMax: outMs, inMsMax };
+}
+
+/** The choice of the plan at which a job was made. */
+export function choiceOf(
+  choices: readonly PlannedChoice[],
+  { channel, upstreamModel }: Pick<JobReport, 'channel' | 'upstreamModel'>,
+): PlannedChoice | undefined {
+  return choices.find(
+    (choice) => choice.channel === channel && choice.upstreamModel === upstreamModel,
+  );
 }
 
 /**

@@ -22,19 +22,24 @@ const admin = adminWith(() => ({ DATABASE_URL: database.operatorUrl }));
 const held = 5_000_000;
 
 /** Runs a task whose job is at this channel to its end. */
-async function aTask(choice: PlannedChoice, charged: number | null, report = {}): Promise<string> {
+async function aTask(
+  choice: PlannedChoice,
+  charged: number | null,
+  report = {},
+  others: readonly PlannedChoice[] = [],
+): Promise<string> {
   const { db } = database;
   const taskId = aTaskId();
   const opening = anOpening('acct', taskId, held);
   const { hold } = opening.plan;
-  await openNew(db, { ...opening, plan: aPlan({ hold, channels: [choice] }) });
-  const { channel } = choice;
+  await openNew(db, { ...opening, plan: aPlan({ hold, channels: [...others, choice] }) });
+  const { channel, upstreamModel } = choice;
   await db.raw(
-    `update jobs set state = 'open', channel = ?, upstream_model = 'm', upstream_id = ?,
+    `update jobs set state = 'open', channel = ?, upstream_model = ?, upstream_id = ?,
             opened_at = now() where task_id = ?`,
-    [channel, `up-${taskId}`, taskId],
+    [channel, upstreamModel, `up-${taskId}`, taskId],
   );
-  const known = { ...aSuccess(), channel };
+  const known = { ...aSuccess(), channel, upstreamModel };
   await storeReports(db, [{ taskId, kind: 'generation', report: { ...known, ...report } }]);
   expect((await listOpenJobs(db, channel)).length).toBe(0);
   await closeTask(db, aClosing(taskId, held, charged));
@@ -77,6 +82,11 @@ test('each job is kept with its cost, and margins are summed by channel, model a
   expect((await admin('margins --by model --json')).json[0].name).toBe('studio-2.0');
 });
 
+test('a model at a channel has its own cost, although the plan names the channel twice', async () => {
+  const dearer = { ...byJob, upstreamModel: 'slow', cost: { microsPerJob: 3_000_000 } };
+  expect(await costOf(await aTask(dearer, null, {}, [byJob]))).toBe(3_000_000);
+});
+
 test('the cost of super-resolution is kept with its job, beside what it was charged', async () => {
   const { db } = database;
   const taskId = aTaskId();
@@ -95,7 +105,8 @@ test('the cost of super-resolution is kept with its job, beside what it was char
       [channel, `up-${kind}-${taskId}`, taskId, kind],
     );
     const { result } = aSuccess();
-    const report = { ...aSuccess(), kind, channel, result: { ...result!, durationSeconds: 5 } };
+    const job = { kind, channel, upstreamModel: 'm' };
+    const report = { ...aSuccess(), ...job, result: { ...result!, durationSeconds: 5 } };
     await storeReports(db, [{ taskId, kind, report }]);
   };
   await ends('generation', 'kling');

@@ -3,7 +3,7 @@
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { contractResolutions } from '../../src/contract/vocabulary';
-import type { Catalogue, Meter } from '../../src/domain/catalogue';
+import type { Catalogue, ChannelChoice, Meter } from '../../src/domain/catalogue';
 import { finishedVideo } from '../../src/domain/ending';
 import type { JobReport } from '../../src/domain/job';
 import { planTask } from '../../src/domain/plan';
@@ -17,12 +17,16 @@ import { between, pick } from '../support/drawn-plans';
 const tiers = { '480p': 9_407, '720p': 21_601, '1080p': 48_603, '4k': 194_401 };
 
 function withMeters(meters: readonly (Meter | undefined)[]): Catalogue {
-  const catalogue = theCatalogue();
   const channels = meters.map((meter, at) => ({
     channel: `vendor-${at}`,
     upstreamModel: 'm',
     ...(meter ? { meter } : {}),
   }));
+  return withChannels(channels);
+}
+
+function withChannels(channels: readonly ChannelChoice[]): Catalogue {
+  const catalogue = theCatalogue();
   const models = Object.entries(catalogue.models).map(([id, model]) => [
     id,
     { ...model, channels },
@@ -35,12 +39,14 @@ interface Facts {
   readonly inputSeconds?: number | null;
   readonly tokens?: number | null;
   readonly channel?: string;
+  readonly upstreamModel?: string;
 }
 
 function tokensOf(plan: Plan, facts: Facts): number | null {
   const report: JobReport = {
     kind: 'generation',
     channel: facts.channel ?? 'vendor-0',
+    upstreamModel: facts.upstreamModel ?? 'm',
     upstreamId: 'job',
     status: 'succeeded',
     result: {
@@ -60,6 +66,10 @@ function tokensOf(plan: Plan, facts: Facts): number | null {
 }
 
 function planOf(meters: readonly (Meter | undefined)[], body: Record<string, unknown> = {}): Plan {
+  return planIn(withMeters(meters), body);
+}
+
+function planIn(catalogue: Catalogue, body: Record<string, unknown> = {}): Plan {
   const { request } = parseRequest({
     model: 'studio-2.0',
     prompt: 'a lighthouse',
@@ -67,7 +77,7 @@ function planOf(meters: readonly (Meter | undefined)[], body: Record<string, unk
     duration: 5,
     ...body,
   });
-  return planTask(request, withMeters(meters), { seed: 1 }).plan!;
+  return planTask(request, catalogue, { seed: 1 }).plan!;
 }
 
 const lies = [null, 0, -3, 0.04, 4.999, 5, 5.042, 7, 15, 15.2, 600, 1e9, Number.NaN];
@@ -128,4 +138,16 @@ test('the channel that made the video decides the meter, and the hold covers the
   expect(plan.hold.tokens).toBe(250_000);
   expect(tokensOf(plan, { seconds: 5, tokens: 108_900 })).toBe(108_900);
   expect(tokensOf(plan, { seconds: 5, tokens: 108_900, channel: 'vendor-1' })).toBe(250_000);
+});
+
+test('two models at one channel have their own meters', () => {
+  const choice = (upstreamModel: string, tokens: number) => ({
+    ...{ channel: 'gpu', upstreamModel },
+    meter: { perJob: { '720p': tokens } },
+  });
+  const plan = planIn(withChannels([choice('fast', 50_000), choice('slow', 100_000)]));
+  const made = (upstreamModel: string) => ({ seconds: 5, channel: 'gpu', upstreamModel });
+  expect(plan.hold.tokens).toBe(100_000);
+  expect(tokensOf(plan, made('fast'))).toBe(50_000);
+  expect(tokensOf(plan, made('slow'))).toBe(100_000);
 });

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import { jobCostMicros } from '../../domain/cost';
 import type { JobName, JobReport } from '../../domain/job';
+import { choiceOf } from '../../domain/meter';
 import type { PlannedChoice, PlannedCost } from '../../domain/plan-types';
 import { prepare } from '../prepared-statement';
 
@@ -20,7 +21,7 @@ export async function costsOf(
       const { channels, enhanced } = planOf.get(taskId) ?? {};
       const cost =
         kind === 'generation'
-          ? channels?.find(({ channel }) => channel === report.channel)?.cost
+          ? channels && choiceOf(channels, report)?.cost
           : enhanced?.[report.channel ?? ''];
       return [
         nameOf({ taskId, kind }),

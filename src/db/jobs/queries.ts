@@ -144,6 +144,7 @@ const everyChannel = `
 export interface OpenJob {
   readonly taskId: string;
   readonly kind: JobKind;
+  readonly upstreamModel: string;
   readonly upstreamId: string;
   readonly status: JobStatus;
   readonly ageSeconds: number;
@@ -160,7 +161,8 @@ export function listOpenJobs(db: Knex, channel: string): Promise<OpenJob[]> {
 const selectOpen = prepare<OpenJob>(
   'open_jobs',
   `
- select task_id as "taskId", kind, upstream_id as "upstreamId", status,
+ select task_id as "taskId", kind, upstream_model as "upstreamModel",
+        upstream_id as "upstreamId", status,
         extract(epoch from now() - opened_at)::int as "ageSeconds",
         extract(epoch from now() - missing_since)::float8 as "missingSeconds"
    from jobs

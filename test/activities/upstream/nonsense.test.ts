@@ -53,7 +53,7 @@ test.each(Object.entries(protocols))('no nonsense ends a job of %s', async (name
   });
   const access = { baseUrl: `http://${host}`, apiKey: 'access:secret', timeoutMs: 5_000 };
   const provider = protocol.connect({ ...access, honoursIdempotencyKey: false, hasList: false });
-  const job = { kind: protocol.does[0]!, channel: name };
+  const job = { kind: protocol.does[0]!, channel: name, upstreamModel: 'm' };
   const ended: string[] = [];
   for (body of bodies()) {
     const id = randomUUID();

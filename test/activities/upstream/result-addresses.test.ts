@@ -36,7 +36,8 @@ async function reportWith(content: object) {
   const found = channels.find('c')?.provider;
   const reading = await found?.read('cgt-1');
   expect(found && (await readAll(found, ['cgt-1'])).get('cgt-1')).toEqual(reading);
-  return reading && reportOf({ kind: 'generation', channel: 'c' }, 'cgt-1', reading);
+  const job = { kind: 'generation', channel: 'c', upstreamModel: 'm' } as const;
+  return reading && reportOf(job, 'cgt-1', reading);
 }
 
 const video = 'https://tos.example.com/video.mp4';
