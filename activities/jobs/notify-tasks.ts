@@ -68,10 +68,30 @@ async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<bool
     return true;
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) return false;
-    // The activity has ended, or its next attempt will read the stored report.
-    await closeReported(db, news);
-    return true;
+    return notifyWithoutActivity({ db, client }, news);
   }
+}
+
+/**
+ * Notifies a task if no activity of the job waits for a report. The activity has ended, or its next
+ * attempt will read the stored report. Or the workflow waits for a slot, although an attempt that
+ * was given up has placed the job; with a turn, the workflow starts an activity that reads the
+ * report. A turn that is not needed does no harm.
+ *
+ * If Temporal does not know the workflow, the report is kept: this worker may have the address of
+ * another Temporal. If the workflow is really gone, the reconciler ends the task.
+ */
+async function notifyWithoutActivity(
+  { db, client }: Pick<Notifier, 'db' | 'client'>,
+  news: JobNews,
+): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(news.taskId).signal(turnSignal, news.kind);
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError;
+  }
+  await closeReported(db, news);
+  return true;
 }
 
 async function complete(client: Client, { taskId, kind, report }: JobNews): Promise<void> {

@@ -18,13 +18,16 @@ type Recovery = Pick<WorkerDeps, 'db' | 'events' | 'client'>;
 type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 const atOnce = 50;
+// A watcher also has to poll its jobs, so its checks stop after this time. The other checks stay due.
+const roundMs = 5_000;
 const hourSeconds = 3_600;
 // The state STARTED of a pending activity in Temporal's API: a worker runs the activity, and no
 // cancel was requested.
 const started = 2;
 
 export async function recoverStalledPlacements(deps: Recovery): Promise<void> {
-  for (;;) {
+  const until = performance.now() + roundMs;
+  while (performance.now() < until) {
     const due = await claimChecks(deps.db, atOnce);
     // If a check fails, the check of this job is soon due again.
     await Promise.allSettled(due.map((job) => check(deps, job)));
@@ -35,9 +38,11 @@ export async function recoverStalledPlacements(deps: Recovery): Promise<void> {
 async function check({ db, client, events }: Recovery, job: PlacementCheck): Promise<void> {
   const { taskId, seen } = job;
   const live = await describeWorkflow(client, taskId);
-  // The workflow has ended, or Temporal does not know it. The reconciler closes the task and its
-  // jobs, so the next check can be late.
-  if (live?.status.name !== 'RUNNING') return storeSeen(db, job, null, hourSeconds);
+  // Either the reconciler will end the task, or this worker has the address of another Temporal.
+  if (!live) return;
+  // The workflow has ended. The reconciler closes the task and its jobs, so the next check can be
+  // late.
+  if (live.status.name !== 'RUNNING') return storeSeen(db, job, null, hourSeconds);
   if (awaitsTurn(live)) return void (await offerTurn(client, job));
   const attempt = runningAttempt(live);
   if (!attempt) return;

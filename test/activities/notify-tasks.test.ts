@@ -55,11 +55,37 @@ test('the end of a job completes the activity that placed the job', () =>
     expect((await task.result()).status).toBe('succeeded');
   }));
 
-test('the end of a job counts as acknowledged if no activity waits for it', async () => {
+test('the end of a job counts as acknowledged if no activity of its workflow waits for it', () =>
+  worlds.run(async (world) => {
+    const news = await anEndedJob();
+    world.script.submit = async () => ({ outcome: 'waiting' });
+    const task = await world.start({ ...aTaskInput(), taskId: news.taskId });
+    await until('it waits', () => world.submitted.length === 1);
+    await notify(news);
+    expect(await stateOf(news.taskId)).toMatchObject({ state: 'closed' });
+    expect(await stillToNotify(0)).not.toContain(news.taskId);
+    await task.terminate();
+  }));
+
+test('a workflow that waits for a slot is told that a given-up attempt has made its job', () =>
+  worlds.run(async (world) => {
+    const news = await anEndedJob();
+    world.script.submit = async () =>
+      world.submitted.length > 1
+        ? { outcome: 'ended', report: news.report }
+        : { outcome: 'waiting' };
+    const task = await world.start({ ...aTaskInput(), taskId: news.taskId });
+    await until('it waits', () => world.submitted.length === 1);
+    await notify(news);
+    expect((await task.result()).status).toBe('succeeded');
+  }));
+
+test('the end of a job is kept if this Temporal does not know its workflow', async () => {
   const news = await anEndedJob();
   await notify(news);
-  expect(await stateOf(news.taskId)).toMatchObject({ state: 'closed' });
-  expect(await stillToNotify(0)).not.toContain(news.taskId);
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });
+  expect(await stillToNotify(20)).not.toContain(news.taskId);
+  expect(await stillToNotify(0)).toContain(news.taskId);
 });
 
 test('a failed notification of the end of a job is repeated', async () => {
