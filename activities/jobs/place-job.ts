@@ -30,6 +30,7 @@ import { withNewLink } from './base-video';
 import { type Candidate, candidatesOf, channelsOf } from './candidates';
 import { findLostJob } from './find-lost-job';
 import { inputGone } from './input-addresses';
+import { whileRetryable } from './while-retryable';
 
 type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now'>;
 
@@ -226,7 +227,7 @@ class Placement {
     const { deps, input } = this;
     const { channel } = this.channel();
     const placed = { channel: channel.id, upstreamId };
-    const as = await storeOpened(deps.db, input, placed);
+    const as = await whileRetryable(() => storeOpened(deps.db, input, placed));
     if (as === 'second') deps.events.secondJob(channel.id, input.taskId, upstreamId);
     return { is: 'stored', upstreamId, as };
   }

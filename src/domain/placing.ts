@@ -213,7 +213,12 @@ function afterLookUp(
   { sentAgoMs, listedAfterMs, mayBeRepeated, isRefused }: PlacingJob,
   job: LostJob | null,
 ): PlacingStep {
-  if (!job) return { do: 'give up', why: 'the provider has no list' };
+  if (!job) {
+    // An earlier attempt may still wait for the answer to its create.
+    const answeredInMs = listedAfterMs - sentAgoMs;
+    if (answeredInMs > 0) return unknown('The create may still be answered.', answeredInMs);
+    return { do: 'give up', why: 'the provider has no list' };
+  }
   if (job.found === 'one') return { do: 'store', upstreamId: job.upstreamId };
   if (job.found === 'unclear') {
     if (sentAgoMs > clearsUpWithinMs) return { do: 'give up', why: job.why };

@@ -7,12 +7,14 @@ import type { WorkerDeps } from '../../activities/deps';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../activities/upstream/channels';
 import { UpstreamFault } from '../../activities/upstream/provider';
+import { connect } from '../../src/db/database';
 import { findJob } from '../../src/db/jobs/queries';
 import { giveTurns } from '../../src/db/jobs/slots';
 import { storeReports } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
 import type { JobInput } from '../../src/domain/job';
 import { endTask } from '../support/callbacks';
+import { startCutter } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { type Placed, startUpstream, type Upstream } from '../support/upstream';
@@ -235,7 +237,7 @@ describe('if the reply of a create was lost and its repetition is refused', () =
     await open((base) => [{ ...base, hasList: false }]);
     const create = [
       { lose_reply: true, times: 1 },
-      { status: 400, code: 'InvalidParameter.content', times: 1 },
+      { status: 400, code: 'InvalidParameter.content', times: 100 },
     ];
     const input = await upstream.input({ create });
     const report = { failure: { code: 'submission_unknown' } };
@@ -281,6 +283,26 @@ test('if a provider has neither a list nor idempotency keys, a lost create fails
   await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
   expect(await findJob(database.db, input)).toMatchObject({ state: 'sending', cancel: 'wanted' });
 });
+
+test.each(['before', 'after'] as const)(
+  'the answer of a create is stored as soon as the database is back, if its connection is cut %s storing',
+  async (when) => {
+    await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
+    await upstream.script({ ignore_idempotency_key: true });
+    const cutter = await startCutter(database.url);
+    const db = connect({ url: cutter.url, poolMax: 1, applicationName: 'cut' });
+    try {
+      const input = await upstream.input();
+      cutter.cutAt('store_opened', when, 2);
+      expect(await attempt(input, { db })).toMatchObject({ outcome: 'open' });
+      expect(cutter.hasCut()).toBe(true);
+      expect(await upstream.accepted(input.taskId)).toBe(1);
+    } finally {
+      await db.destroy();
+      await cutter.close();
+    }
+  },
+);
 
 test('a refusal of the caller’s input fails the job, and no second channel is tried', async () => {
   await open((base) => [base, { ...base, id: 'second' }]);

@@ -111,7 +111,8 @@ test.each<[string, number, LostJob | null, string]>([
   ['does not show the job in time', 30_000, { found: 'none' }, 'release, offer'],
   ['is unclear', 10 * minute, { found: 'unclear', why: '' }, 'retry SubmissionUnknown'],
   ['stays unclear', 10 * minute + 1, { found: 'unclear', why: '' }, 'give up'],
-  ['does not exist', 0, null, 'give up'],
+  ['does not exist, and the create may be answered', 29_999, null, 'retry SubmissionUnknown'],
+  ['does not exist', 30_000, null, 'give up'],
 ])(
   'if the list of the provider %s, the attempt takes the expected step',
   (_, sentAgoMs, job, step) => {
