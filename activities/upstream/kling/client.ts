@@ -82,6 +82,8 @@ function callsOf({ baseUrl, apiKey: key, timeoutMs, hurry }: ProviderAccess) {
     const fault = classifyFault(answer);
     // The id is the only parameter of a read.
     if (fault.kind === 'caller') throw new UpstreamFault('not_found', fault.code, '');
+    // A proxy whose server is away has answered, so the task may exist.
+    if (fault.code === 'HTTP_404') throw new UpstreamFault('ambiguous', fault.code, '');
     throw fault;
   };
   return { call, find };

@@ -119,6 +119,7 @@ test('a task that failed has a sentence of the service, and not the text of the 
 test.each([
   ['an unknown task', { status: 404, body: error(1203) }, 'not_found'],
   ['a refused id', { status: 400, body: error(1201) }, 'not_found'],
+  ['404 of another server', { status: 404, body: '<html>' }, 'ambiguous'],
   ['no money', { status: 429, body: error(1102) }, 'operator'],
   ['a page with 200', { body: '<html>' }, 'ambiguous'],
   ['500', { status: 500, body: {} }, 'ambiguous'],
@@ -173,6 +174,11 @@ describe('the search for a lost create', () => {
     expect(await generator.list(reference, recent)).toMatchObject({
       jobs: [{ upstreamId: 'multi-image2video/81', isOurs: true }],
     });
+  });
+
+  test('is not answered by a proxy that finds no server', async () => {
+    service.say = () => ({ status: 404, body: '<html>' });
+    await expect(generator.list(input, settled)).rejects.toMatchObject({ kind: 'ambiguous' });
   });
 
   test.each([
