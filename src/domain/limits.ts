@@ -11,6 +11,8 @@ export interface Limits {
   readonly ignores: readonly ('watermark' | 'seed' | 'safety_identifier')[];
   /** The other options of metadata that all channels pass on; null for any option. */
   readonly options: readonly string[] | null;
+  /** Options in lower case that a channel would pass on, although they set what is priced. */
+  readonly refuses: readonly string[];
   /**
    * What decides the ratio of a video, by what it is made from. `image`: its first image, so a request
    * has no ratio or `adaptive`. `fixed`: the request, with any ratio but `adaptive`. Without an entry,
@@ -40,6 +42,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   return {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
+    refuses: ofChannels.flatMap(({ refuses = [] }) => refuses),
     ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,
   };
 }
@@ -59,7 +62,10 @@ export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited)
   const others = Object.keys(metadata.passThrough);
   const names = [
     ...limits.ignores.filter((name) => isSent[name]),
-    ...others.filter((name) => limits.options?.includes(name) === false),
+    ...others.filter(
+      (name) =>
+        limits.options?.includes(name) === false || limits.refuses.includes(name.toLowerCase()),
+    ),
   ];
   return names.map((name) => {
     const param = `metadata.${name.slice(0, 80)}`;

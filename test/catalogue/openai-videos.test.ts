@@ -128,10 +128,25 @@ test('a model over several channels takes only the options that each of them pas
   );
   expect(models.two?.limits).toMatchObject({
     ignores: ['watermark', 'safety_identifier'],
-    options: ['fps', 'num_frames', 'num_inference_steps', 'guidance_scale', 'negative_prompt'],
+    options: ['fps', 'num_inference_steps', 'guidance_scale', 'negative_prompt'],
   });
   expect(models.three?.limits).toMatchObject({
     ignores: ['watermark', 'safety_identifier', 'seed'],
     options: [],
   });
+});
+
+test('a gateway gets no option that would set what is priced', () => {
+  const channels = { a: aVideosChannel('https://a.example.com/v1', { profile: 'gateway' }) };
+  const catalogue = parseCatalogue(withVideos(channels, { one: aVideosModel('a') }), {});
+  const refused = (passThrough: Record<string, unknown>) => {
+    const request = aRequest({ model: 'one', metadata: { passThrough } });
+    return planTask(request, catalogue, { seed: 1 }).refusals?.map(({ param }) => param);
+  };
+  expect(refused({ num_frames: 2_000, N: 4, input_reference: {} })).toEqual([
+    'metadata.num_frames',
+    'metadata.N',
+    'metadata.input_reference',
+  ]);
+  expect(refused({ negative_prompt: 'rain' })).toBeUndefined();
 });

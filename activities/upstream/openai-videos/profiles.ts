@@ -7,19 +7,13 @@ export interface Profile {
   readonly form: boolean;
   readonly image: (url: string) => Readonly<Record<string, unknown>>;
   readonly takesSeed: boolean;
-  /** The names of the options that are passed on. */
+  /** The names of the options that are passed on. None of them sets the length of the video. */
   readonly options: readonly string[] | 'all';
 }
 
 const reference = (url: string) => ({ input_reference: { image_url: url } });
 
-const diffusionOptions = [
-  'fps',
-  'num_frames',
-  'num_inference_steps',
-  'guidance_scale',
-  'negative_prompt',
-];
+const diffusionOptions = ['fps', 'num_inference_steps', 'guidance_scale', 'negative_prompt'];
 
 const openai: Profile = { form: false, image: reference, takesSeed: false, options: [] };
 

@@ -17,12 +17,18 @@ export const openaiVideos: Protocol = {
   connect: createOpenaiVideos,
 };
 
+/** What a gateway could understand as another length, size, number of videos or picture. */
+const priced = [
+  ...['n', 'width', 'height', 'num_frames', 'extra_body', 'reference_url'],
+  ...['input_reference', 'image_reference', 'video_reference', 'audio_reference'],
+];
+
 /** No dialect has a mark or a name of the end user; each one has its own options. */
 function limits(name: string | null): Partial<Limits> {
   const { takesSeed, options } = profileNamed(name);
   return {
     ignores: ['watermark', 'safety_identifier', ...(takesSeed ? [] : (['seed'] as const))],
-    options: options === 'all' ? null : options,
+    ...(options === 'all' ? { refuses: priced } : { options }),
   };
 }
 
