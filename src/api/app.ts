@@ -92,7 +92,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   app.use(observeRequests(deps));
   app.use(finishReplies(deps, shapes));
   const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
-  const unknown = answerUnknownRoutes({ open, keyed: routes, admit });
+  const unknown = answerUnknownRoutes({ open, keyed: routes, admit, shapes });
   const routers = [open.routes(), routes.routes()];
   app.use(repeatReads([busy, shapeRoutes(shapes, admitted), ...routers, unknown]));
   return app;

@@ -11,19 +11,25 @@ interface Routers {
   readonly open: ApiRouter;
   readonly keyed: KeyedRouter;
   readonly admit: Admit;
+  readonly shapes: readonly { routeOf(method: string, path: string): object | null }[];
 }
+
+const shapeMethods = ['GET', 'POST', 'DELETE'];
 
 /**
  * Answers 405 if the path exists for another method, else 404.
  * Under /v1 a caller without a valid key gets 401 in both cases.
  */
-export function answerUnknownRoutes({ open, keyed, admit }: Routers): Middleware<ApiState> {
+export function answerUnknownRoutes({ open, keyed, admit, shapes }: Routers): Middleware<ApiState> {
   return async (ctx) => {
     if (/^\/(?:v1|api\/v3)(?:\/|$)/.test(ctx.path)) await admit(ctx);
     const layers = [...open.match(ctx.path, ctx.method).path];
     const keyedLayers = keyed.match(ctx.path, ctx.method).path;
     const possible = [...layers, ...keyedLayers].filter(({ name }) => name !== withoutTaskId);
-    const allowed = new Set(possible.flatMap(({ methods }) => methods));
+    const ofShapes = shapeMethods.filter((method) =>
+      shapes.some((shape) => shape.routeOf(method, ctx.path)),
+    );
+    const allowed = new Set([...possible.flatMap(({ methods }) => methods), ...ofShapes]);
     if (allowed.size === 0) {
       const message = `There is nothing at ${ctx.path.slice(0, 200)}.`;
       refuse(ctx, { code: 'route_not_found', param: '', message });

@@ -62,6 +62,17 @@ test('if the database connection is cut after a task was stored, a repeated call
   expect(await listUnanswered(api.db, -1, 9)).toEqual([]);
 });
 
+test('if the database connection is cut while a shape reads the created task, the caller learns its id', async () => {
+  cutter.cutAt('find_asked_tasks', 'before', 9);
+  const body = { model: 'studio-2.0', prompt: 'a lighthouse' };
+  const { status, json, headers } = await api.call('POST', '/v1/videos', body);
+  cutter.cutAt('nothing', 'before');
+  expect([status, json.error.code]).toEqual([503, 'unavailable']);
+  const id = headers.get('location')?.split('/').at(-1);
+  expect(json.error.message).toContain(id);
+  expect(await storedIds()).toContain(id);
+});
+
 test('if the database connection is cut before a task is stored, nothing is stored, and a repeated call creates the task', async () => {
   const before = await storedIds();
   cutter.cutAt(storing, 'before');

@@ -4,10 +4,12 @@
 import { invalid } from '../../contract/field';
 import { type ParsedRequest, parseRequest } from '../../contract/parse-request';
 import type { JsonObject } from '../../contract/safe-json';
+import { isRetryable } from '../../db/database';
 import type { KeyedCall } from '../context';
-import { answerCreate, type CreateOutcome } from '../create/answer';
+import { answerCreate, type CreateOutcome, maybeStarted } from '../create/answer';
 import type { Create } from '../create/create';
 import { showNames } from '../create/read-request';
+import type { ApiDeps } from '../deps';
 import type { Translated } from './shape';
 
 export async function createTranslated(
@@ -20,6 +22,25 @@ export async function createTranslated(
   const outcome = await create(ctx, parsed, compared(parsed.request));
   answerCreate(ctx, outcome);
   return outcome;
+}
+
+/**
+ * Reads a task that was just created. If the read fails, the refusal names the task: a caller who
+ * only learned that the service cannot answer would create another one.
+ */
+export async function readCreated<T>(
+  ctx: KeyedCall,
+  { observer }: Pick<ApiDeps, 'observer'>,
+  taskId: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    observer.failed(error, ctx.state.requestId);
+    throw maybeStarted(taskId);
+  }
 }
 
 export function parseTranslated(body: JsonObject): ParsedRequest {

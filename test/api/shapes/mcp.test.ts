@@ -83,6 +83,17 @@ test('submit with a repeated key makes one task', async () => {
   expect(second.structuredContent.id).toBe(first.structuredContent.id);
 });
 
+test('submit without a key, or with null, makes a task each time', async () => {
+  const first = await submit({ idempotency_key: null });
+  const second = await submit({ idempotency_key: null });
+  expect(second.structuredContent.id).not.toBe(first.structuredContent.id);
+});
+
+test('submit with a key that is no text is refused', async () => {
+  const { isError, structuredContent } = await submit({ idempotency_key: 7 });
+  expect([isError, structuredContent.error.param]).toEqual([true, 'idempotency_key']);
+});
+
 test('a refusal is the result of the tool, and names each fault', async () => {
   const before = await taskCount();
   const { isError, structuredContent } = await submit({ duration: 60, colour: 'red' });

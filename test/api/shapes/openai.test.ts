@@ -159,12 +159,17 @@ describe('errors', () => {
       await call(api.url, 'sk-wrong', 'GET', `${videos}/video_1`),
       await api.call('GET', `${videos}/video_1`),
       await api.call('POST', `${videos}/video_1/remix`, { prompt: 'x' }),
+      await api.call('PUT', videos, video),
+      await api.call('POST', `${videos}/video_1`, video),
     ];
     expect(replies.map(({ status, json }) => [status, json.error.code])).toEqual([
       [401, 'invalid_api_key'],
       [404, 'task_not_found'],
       [404, 'route_not_found'],
+      [405, 'method_not_allowed'],
+      [405, 'method_not_allowed'],
     ]);
+    expect(replies[3]?.headers.get('allow')).toBe('GET, POST');
     expect(replies.map(({ json }) => json.error.param)).toContain(null);
   });
 });

@@ -12,12 +12,14 @@ import { hasTasks, serveTasks } from './tasks';
 import { serveTools } from './tools';
 
 const path = '/mcp';
+const methods = ['POST', 'GET', 'DELETE'];
 
 export function mcpShape(deps: ApiDeps, calls: Calls): Shape {
   const handle = (ctx: KeyedCall) => answerMcp(ctx, deps, calls);
   return {
     owns: (asked) => asked === path,
-    routeOf: (_method, asked) => (asked === path ? { route: path, handle } : null),
+    routeOf: (method, asked) =>
+      asked === path && methods.includes(method) ? { route: path, handle } : null,
     errorBody: ({ message, ...data }) => ({
       jsonrpc: '2.0',
       id: null,
@@ -33,7 +35,7 @@ async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<v
   const sent = ctx.method === 'POST' ? await readJsonBody(ctx.req, bodyBytesMax) : undefined;
   // The library takes a quarter of the time in which an API starts, so it is loaded on demand.
   const mcp = await import('@modelcontextprotocol/server');
-  const own = callsOf(ctx, calls);
+  const own = callsOf(ctx, deps, calls);
   const handler = mcp.createMcpHandler(
     ({ era }) => {
       const withTasks = era === 'modern';

@@ -4,7 +4,8 @@ import { errorBody } from '../../../contract/error';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, Refused } from '../../context';
-import { createTranslated, parseTranslated } from '../create-translated';
+import type { ApiDeps } from '../../deps';
+import { createTranslated, parseTranslated, readCreated } from '../create-translated';
 import type { Calls, NativeError } from '../shape';
 
 export type Answered<T> = { readonly answer: T } | { readonly error: NativeError };
@@ -13,12 +14,18 @@ export interface OwnCalls {
   submit(body: JsonObject, idempotencyKey?: string): Promise<Answered<{ readonly id: string }>>;
   quote(body: JsonObject): Promise<Answered<object>>;
   show(taskId: string, waitSeconds?: number): Promise<Answered<TaskObject>>;
+  /** Shows a task that `submit` has just created. */
+  showCreated(taskId: string): Promise<Answered<TaskObject>>;
   cancel(taskId: string): Promise<Answered<TaskObject>>;
   /** An error that is no refusal. The protocol's library would send it to the caller. */
   fault: unknown;
 }
 
-export function callsOf(ctx: KeyedCall, { create, quote, show, cancel }: Calls): OwnCalls {
+export function callsOf(
+  ctx: KeyedCall,
+  deps: Pick<ApiDeps, 'observer'>,
+  { create, quote, show, cancel }: Calls,
+): OwnCalls {
   const answered = async <T>(run: () => Promise<unknown>): Promise<Answered<T>> => {
     try {
       await run();
@@ -43,6 +50,8 @@ export function callsOf(ctx: KeyedCall, { create, quote, show, cancel }: Calls):
       ctx.req.headers.prefer = `wait=${waitSeconds}`;
       return answered(() => show(ctx, taskId));
     },
+    showCreated: (taskId) =>
+      answered(() => readCreated(ctx, deps, taskId, () => show(ctx, taskId))),
     cancel: (taskId) => answered(() => cancel(ctx, taskId)),
   };
   return own;

@@ -1,6 +1,7 @@
 // The tools: the call of our own API that each of them is.
 
 import { errorBody } from '../../../contract/error';
+import { invalid } from '../../../contract/field';
 import {
   argumentsFault,
   type ToolName,
@@ -36,13 +37,16 @@ export function serveTools(server: Server, own: OwnCalls, asTask: boolean): void
     if (name !== 'submit' || !asTask) return tool(own, given);
     const submitted = await submit(own, given);
     // The read proves that the task is stored before its handle is answered.
-    const task = 'error' in submitted ? submitted : await own.show(submitted.answer.id);
+    const task = 'error' in submitted ? submitted : await own.showCreated(submitted.answer.id);
     return 'error' in task ? refused(task.error) : createdTask(task.answer);
   });
 }
 
-function submit(own: OwnCalls, { idempotency_key: repeated, ...body }: JsonObject) {
-  return own.submit(body, repeated === undefined ? undefined : String(repeated));
+/** Agents send null for a field that they leave out. */
+async function submit(own: OwnCalls, { idempotency_key: key, ...body }: JsonObject) {
+  if (key === undefined || key === null) return own.submit(body);
+  if (typeof key === 'string') return own.submit(body, key);
+  return errorBody(invalid('idempotency_key', 'must be a text.'));
 }
 
 function noTool(name: string): NativeError {

@@ -6,7 +6,7 @@ import { type KeyedCall, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { askedTask } from '../../routes/find-task';
 import { askerOf } from '../../routes/read';
-import { createTranslated } from '../create-translated';
+import { createTranslated, readCreated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
 import { dropFile, readOpenAiRequest } from './request';
 import { videoOf } from './video';
@@ -55,7 +55,7 @@ function createVideo(deps: ApiDeps, { create, find }: Calls): Handler {
     if (outcome.outcome === 'refused') return;
     const { id } = outcome.task;
     ctx.set('Location', `${base}/${id}`);
-    const found = await find(id, askerOf(ctx), true);
+    const found = await readCreated(ctx, deps, id, () => find(id, askerOf(ctx), true));
     if (found) ctx.body = videoOf(askedTask(found.text, found.asked));
   };
 }
