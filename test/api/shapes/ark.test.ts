@@ -92,6 +92,19 @@ test.each([
     'content[0].role',
     'InvalidParameter',
   ],
+  [
+    'the role of another medium',
+    { content: [text, image('a', 'reference_video')] },
+    'content[1].role',
+    'InvalidParameter',
+  ],
+  [
+    'two first frames',
+    { content: [text, image('a', 'first_frame'), image('b', 'first_frame')] },
+    'content',
+    'InvalidParameter',
+  ],
+  ['options in metadata', { metadata: { seed: 7 } }, 'metadata', 'InvalidParameter'],
   ['an unknown item', { content: [{ type: 'draft_task' }] }, 'content[0].type', 'InvalidParameter'],
   [
     'a first frame alone',

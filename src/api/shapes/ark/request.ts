@@ -9,6 +9,7 @@ const sameName = ['model', 'resolution', 'ratio', 'duration'];
 
 /** Every null counts as absent, because the client of Ark sends null for each unused field. */
 export function nativeBody({ content, ...fields }: JsonObject): JsonObject {
+  if (fields.metadata) throw faulty('metadata', 'there is no such field; options have no wrapper.');
   const body: Record<string, unknown> = {};
   const metadata: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -45,14 +46,11 @@ function mediaOf(content: unknown): JsonObject {
   };
 }
 
-const roles = [
-  '',
-  'first_frame',
-  'last_frame',
-  'reference_image',
-  'reference_video',
-  'reference_audio',
-];
+const roles = {
+  image_url: ['', 'first_frame', 'last_frame', 'reference_image'],
+  video_url: ['', 'reference_video'],
+  audio_url: ['', 'reference_audio'],
+} as const satisfies Record<keyof typeof lists, readonly string[]>;
 
 function itemOf(item: unknown, index: number): Item {
   const at = `content[${index}]`;
@@ -60,10 +58,7 @@ function itemOf(item: unknown, index: number): Item {
   const fields = item as JsonObject;
   const { type } = fields;
   refuseUnknown(at, fields, ['type', 'role', String(type)]);
-  const role = fields.role ?? '';
-  if (typeof role !== 'string' || !roles.includes(role)) {
-    throw faulty(`${at}.role`, `must be one of ${roles.slice(1).join(', ')}.`);
-  }
+  const role = String(fields.role ?? '');
   if (type === 'text') {
     if (role !== '') throw faulty(`${at}.role`, 'belongs to media, not to a text.');
     if (typeof fields.text !== 'string') throw faulty(`${at}.text`, 'must be a text.');
@@ -71,6 +66,10 @@ function itemOf(item: unknown, index: number): Item {
   }
   if (typeof type !== 'string' || !Object.hasOwn(lists, type)) {
     throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
+  }
+  const possible: readonly string[] = roles[type as keyof typeof lists];
+  if (!possible.includes(role)) {
+    throw faulty(`${at}.role`, `must be one of ${possible.slice(1).join(', ')}.`);
   }
   const named = fields[type];
   const media = typeof named === 'object' && named !== null ? (named as JsonObject) : {};
@@ -96,6 +95,11 @@ function inOrderOfFrames(items: readonly Item[]): readonly Item[] {
   const place = ({ role }: Item) => ['first_frame', '', 'last_frame'].indexOf(role);
   const other = items.find((item) => place(item) < 0);
   if (other) throw faulty('content', `the role ${other.role} cannot be combined with frames.`);
+  for (const role of ['first_frame', 'last_frame']) {
+    if (items.filter((item) => item.role === role).length > 1) {
+      throw faulty('content', `only one item can have the role ${role}.`);
+    }
+  }
   return items.toSorted((a, b) => place(a) - place(b));
 }
 
