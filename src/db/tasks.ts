@@ -30,7 +30,8 @@ export interface StoredTask {
 export interface Asked {
   /** Empty if the content of the task was erased. */
   readonly prompt: string | null;
-  readonly plan: Plan;
+  /** Empty if the task was forgotten long after its end. */
+  readonly plan: Partial<Plan>;
 }
 
 export interface Live {

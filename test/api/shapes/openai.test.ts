@@ -1,6 +1,7 @@
 // The shape of OpenAI's videos: creates as JSON and as forms, reads, lists, content and deletes.
 
 import { createHash } from 'node:crypto';
+import { forgetTasks } from '../../../src/db/forget-tasks';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
 import { call } from '../../support/service';
@@ -193,6 +194,16 @@ test('the video of an account whose content is gone has no prompt', async () => 
     .update({ request: { ...(await requestOf(id)), prompt: '' } });
   const { json } = await api.call('GET', `${videos}/${id}`);
   expect([json.prompt, json.seconds, json.size]).toEqual([null, '5', '1280x720']);
+});
+
+test('the video of a task that was forgotten long after its end has no length and no size', async () => {
+  const { id } = (await api.call('POST', videos, video)).json;
+  await api.finish(id, 'The task was cancelled by the caller.');
+  const { object } = await api.db('tasks').where({ id }).first('object');
+  await api.db.raw(`update tasks set finished_at = now() - interval '36 days' where id = ?`, [id]);
+  await forgetTasks(api.db, [{ id, object }]);
+  const { status, json } = await api.call('GET', `${videos}/${id}`);
+  expect([status, json.prompt, json.seconds, json.size]).toEqual([200, null, null, null]);
 });
 
 test('a list has cursors in both directions and covers every task once', async () => {

@@ -23,10 +23,11 @@ function progressOf({ status, stage }: Pick<TaskObject, 'status' | 'stage'>): nu
 
 export function videoOf({ task, asked }: AskedTask) {
   const [video] = task.data;
-  const planned = outputSize(asked.plan);
+  const { durationSeconds, enhancement = null, ...frame } = asked.plan;
+  const planned = outputSize({ width: null, height: null, ...frame, enhancement });
   const width = video?.width ?? planned?.width;
   const height = video?.height ?? planned?.height;
-  const seconds = task.duration ?? asked.plan.durationSeconds;
+  const seconds = task.duration ?? durationSeconds ?? -1;
   const { error } = task;
   const code = error?.message === cancelledMessage ? 'cancelled' : error?.code;
   return {
