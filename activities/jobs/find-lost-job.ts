@@ -27,7 +27,7 @@ export async function findLostJob(
 ): Promise<LostJob | null> {
   assert(lost.sentAt, 'a job that is being sent has left at some time');
   const sentAtMs = lost.sentAt.getTime();
-  const { prompt } = await findRequest(db, input.taskId);
+  const { prompt } = (await findRequest(db, input.taskId)).request;
   const listing = await provider.list(input, {
     sinceMs: sentAtMs - clockSlackMs,
     nowMs: sentAtMs + lost.sentAgoMs,

@@ -1,7 +1,7 @@
 // Makes the URLs of input files when a job is sent. If the storage can sign links, the URL is a
 // signed link of the storage. Otherwise the URL is a link of this service, if the generator can
-// reach this service. Otherwise the file itself is sent as a data URL. A signed link is valid for
-// the time limit of the task, but for at most seven days.
+// reach this service. Otherwise the file itself is sent as a data URL. A signed link is valid until
+// the deadline of the task, but for at most seven days.
 
 import { buffer } from 'node:stream/consumers';
 import type { VideoRequest } from '../../src/contract/request';
@@ -46,7 +46,7 @@ export async function withInputAddresses<T>(
   for (const [sent, id] of Object.entries(files)) {
     const row = rows.find((found) => found.id === id);
     if (!row) return send({ ...input, inputIsGone: true });
-    const link = await linkOf(deps, row, input.plan.expiresAfterSeconds);
+    const link = await linkOf(deps, row, input);
     if (link === null) inline.push({ sent, row });
     else addresses.set(sent, link);
   }
@@ -75,11 +75,13 @@ function withAddresses(
 async function linkOf(
   { storage, settings: { publicUrl, dangerouslyAllowProviderHosts } }: Sources,
   { key, linkToken, contentType }: FileRow,
-  neededSeconds: number,
+  { plan, createdAt }: RequestedJob,
 ): Promise<string | null> {
   const type = contentType ?? '';
-  const seconds = Math.min(neededSeconds, presignedSecondsMax);
-  const presigned = await storage.presigned(key, { seconds, contentType: type });
+  // The link is valid until the deadline of the task. A repeated create has the same link, because a
+  // provider may refuse a known idempotency key with another body.
+  const seconds = Math.min(plan.expiresAfterSeconds, presignedSecondsMax);
+  const presigned = await storage.presigned(key, { seconds, contentType: type, from: createdAt });
   if (presigned !== null) return presigned;
   return isReachable(publicUrl, dangerouslyAllowProviderHosts)
     ? fileLink(publicUrl, linkToken, type)

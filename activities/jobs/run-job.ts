@@ -25,8 +25,7 @@ export function createRunJob(deps: WorkerDeps) {
         if (kind === 'super_resolution')
           await closeReported(deps.db, { taskId, kind: 'generation' });
         const videoUrl = await findBaseVideo(deps, input);
-        const request = await findRequest(deps.db, taskId);
-        const requested = { ...input, videoUrl, request };
+        const requested = { ...input, videoUrl, ...(await findRequest(deps.db, taskId)) };
         return withInputAddresses(deps, inlineLimit, requested, (sent) => placeJob(deps, sent));
       };
       const channels = channelsOf(input);

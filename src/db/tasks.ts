@@ -180,15 +180,20 @@ export async function changeFinalObject(
 }
 
 /** The parsed body of the request that created the task. */
-export async function findRequest(db: Knex, taskId: string): Promise<VideoRequest> {
-  const [row] = await selectRequest(db, { taskId });
-  assert(row, `${taskId} has a row`);
-  return row.request;
+interface RequestRow {
+  readonly request: VideoRequest;
+  readonly createdAt: Date;
 }
 
-const selectRequest = prepare<{ request: VideoRequest }>(
+export async function findRequest(db: Knex, taskId: string): Promise<RequestRow> {
+  const [row] = await selectRequest(db, { taskId });
+  assert(row, `${taskId} has a row`);
+  return row;
+}
+
+const selectRequest = prepare<RequestRow>(
   'find_request',
-  'select request from tasks where id = :taskId',
+  'select request, created_at as "createdAt" from tasks where id = :taskId',
 );
 
 /** The id of the task that owns an upstream job; null if no task owns the job. */

@@ -77,6 +77,8 @@ export interface JobInput {
 /** A job together with the caller's request, as a channel gets it. */
 export interface RequestedJob extends JobInput {
   readonly request: VideoRequest;
+  /** The time of the task's create. */
+  readonly createdAt: Date;
   /** The video to enhance; null for a generation. */
   readonly videoUrl: string | null;
   /** The time from the create to the deadline of the task; absent before the create. */

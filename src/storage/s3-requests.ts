@@ -37,7 +37,14 @@ export interface S3Requests {
    * StorageError for any other refusal.
    */
   ask(what: What): Promise<http.IncomingMessage | null>;
-  presign(key: string, query: Query): Promise<string>;
+  presign(key: string, from: Date, query: Query): Promise<string>;
+}
+
+interface How {
+  readonly method?: string;
+  readonly signQuery?: boolean;
+  /** The time of the signature in its own form; now by default. */
+  readonly datetime?: string;
 }
 
 const usual: Limits = { connectTimeoutMs: 5_000, idleMs: 60_000 };
@@ -49,7 +56,7 @@ export function createS3Requests(settings: S3Settings): S3Requests {
   // request on that connection could fail.
   const agent = new protocol.Agent({ keepAlive: true, timeout: 3_000 });
   const cache = new Map<string, ArrayBuffer>();
-  const sign = (key: string, query: Query, how: { method?: string; signQuery?: boolean }) =>
+  const sign = (key: string, query: Query, how: How) =>
     new AwsV4Signer({
       ...settings,
       ...how,
@@ -84,8 +91,9 @@ export function createS3Requests(settings: S3Settings): S3Requests {
       }
     },
 
-    async presign(key, query) {
-      const { url } = await sign(key, query, { method: 'GET', signQuery: true });
+    async presign(key, from, query) {
+      const datetime = from.toISOString().replace(/[:-]|\.\d{3}/g, '');
+      const { url } = await sign(key, query, { method: 'GET', signQuery: true, datetime });
       return url.href;
     },
   };

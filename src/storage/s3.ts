@@ -43,8 +43,8 @@ export function createS3(settings: S3Settings, folder: string): Storage {
 
     list: (prefix) => objects(requests, prefix),
 
-    presigned: (key, { seconds, contentType }) =>
-      requests.presign(key, {
+    presigned: (key, { seconds, contentType, from = new Date() }) =>
+      requests.presign(key, from, {
         'X-Amz-Expires': String(seconds),
         'response-content-type': contentType,
       }),

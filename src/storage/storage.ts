@@ -44,6 +44,8 @@ export interface StoredObject {
 
 interface PresignOptions {
   readonly seconds: number;
+  /** The time from which the seconds count; now by default. The same time gives the same link. */
+  readonly from?: Date;
   readonly contentType: string;
 }
 

@@ -76,7 +76,7 @@ test('the generator gets a signed link of the storage if the storage can sign li
   };
   const { request } = await sentFor(input, { storage: signing });
   expect(request.images).toEqual(['https://s3.example.com/signed', other]);
-  expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png' }]);
+  expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png', from: input.createdAt }]);
 });
 
 test('the generator gets a link of this service if the public URL can be reached from outside', async () => {

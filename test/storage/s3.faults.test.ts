@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { freePorts } from '../../src/embedded/ports';
 import { createS3 } from '../../src/storage/s3';
 import type { S3Settings } from '../../src/storage/s3-requests';
@@ -108,6 +109,22 @@ test('a presigned link needs no key, gives access to a single object, and sets t
   expect(other.status).toBe(403);
 });
 
+test('a presigned link from an earlier time is always the same, and ends after its seconds', async () => {
+  const storage = createS3(server.settings, server.folder);
+  await storage.write('linked.mp4', three(), video);
+  const now = Date.now();
+  const linkFrom = (secondsAgo: number) => {
+    const from = new Date(now - secondsAgo * 1_000);
+    return storage.presigned('linked.mp4', { seconds: 3_600, contentType: 'video/mp4', from });
+  };
+  const [valid, over] = [await linkFrom(3_000), await linkFrom(3_700)];
+  await setTimeout(1_100);
+  expect(await linkFrom(3_000)).toBe(valid);
+  const replies = await Promise.all([valid, over].map((link) => fetch(link ?? '')));
+  await Promise.all(replies.map((reply) => reply.text()));
+  expect(replies.map(({ status }) => status)).toEqual([200, 403]);
+});
+
 describe('with a faulty S3 server', () => {
   test.each([
     [507, 'InsufficientStorage', 'full'],
@@ -164,7 +181,7 @@ test('a write succeeds even if its source pauses for longer than the idle time l
   const slow = Readable.from(
     (async function* () {
       yield Buffer.from('a');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await setTimeout(1_000);
       yield Buffer.from('bc');
     })(),
   );

@@ -127,6 +127,7 @@ export function aJobInput(over: Partial<RequestedJob> = {}): RequestedJob {
     accountId,
     kind: 'generation',
     request: aRequest(),
+    createdAt: new Date(),
     plan,
     videoUrl: null,
     traceId,
