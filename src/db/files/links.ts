@@ -60,10 +60,14 @@ export function gatheredFindFile(
   });
 }
 
+// The open tasks of a disabled account continue, so their generators may read the uploads.
 const findByTokens = prepare<LinkedFile>(
   'find_files',
   `select ${fileColumns},
-          (select disabled_at is not null from accounts where accounts.id = account_id) as "isDisabled"
+          (select disabled_at is not null from accounts where accounts.id = files.account_id)
+          and not (role = 'upload' and exists (
+            select from balances where balances.account_id = files.account_id and open_tasks > 0
+          )) as "isDisabled"
      from files where link_token = any(:tokens)`,
 );
 

@@ -194,6 +194,21 @@ test('the links of a disabled account are a 410 until it is enabled again', asyn
   expect((await read(link(file))).reply.status).toBe(200);
 });
 
+test('an upload of a disabled account can be read while a task of the account is open', async () => {
+  const { id } = (await api.create()).json;
+  const upload = await plantFile(api, bytes);
+  const result = await plantFile(api, bytes, { role: 'video', task_id: id });
+  await setAccountDisabled(api.db, api.accountId, true);
+  const statuses = async () => [
+    (await read(link(upload))).reply.status,
+    (await read(link(result))).reply.status,
+  ];
+  expect(await statuses()).toEqual([200, 410]);
+  await api.finish(id);
+  expect(await statuses()).toEqual([410, 410]);
+  await setAccountDisabled(api.db, api.accountId, false);
+});
+
 test('if a client disconnects during a download, the read of the storage ends without a failure', async () => {
   const opened: Readable[] = [];
   const endless = () =>
