@@ -26,7 +26,7 @@ export async function removeExpired({
 }: Pick<WorkerDeps, 'db' | 'storage'>): Promise<number> {
   let removed = 0;
   await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {
-    await endLink(db, file);
+    if (!(await endLink(db, file))) return;
     try {
       await storage.remove(file.key);
     } catch {

@@ -103,7 +103,8 @@ export async function finishAttempt(
     `with attempted as (
        update callback_attempts
           set status = :status, latency_ms = :latencyMs, error = :error, reply = :reply
-        where id = :id
+        -- The texts of a forgotten task are not stored any more.
+        where id = :id and exists (select from callbacks where task_id = :taskId and url <> '')
      )
      update callbacks set state = :state, next_at = :nextAt, changed_at = now()
       where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,

@@ -2,6 +2,7 @@
 // its tasks. forget-tasks.ts reduces the tasks to slim rows. A repeated run skips forgotten tasks.
 
 import type { Knex } from 'knex';
+import { unfinishedFor } from './files/uploads';
 import type { ForgettableTask } from './forget-tasks';
 
 /**
@@ -21,12 +22,16 @@ export async function beginErasure(
   return null;
 }
 
-/** Records that the account is erased. Returns false if some content is left. */
+/** Records that the account is erased. Returns false if some content is left, or if it was enabled. */
 export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
   const { unfinished, tasks, uploads } = await countContent(trx, accountId);
   if (unfinished + tasks + uploads > 0) return false;
+  const { rows } = await trx.raw<{ rows: unknown[] }>(
+    'update accounts set erased_at = now() where id = ? and disabled_at is not null returning 1',
+    [accountId],
+  );
+  if (rows.length === 0) return false;
   await trx.raw('delete from webhooks where account_id = ?', [accountId]);
-  await trx.raw('update accounts set erased_at = now() where id = ?', [accountId]);
   return true;
 }
 
@@ -90,18 +95,28 @@ export async function markResultsRemoved(
   return rows.map(({ key }) => key);
 }
 
-/** Marks the uploads as removed. The caller deletes their bytes. An upload in progress fails. */
+/**
+ * Marks the uploads of a disabled account as removed. The caller deletes their bytes. An upload in
+ * progress fails.
+ */
 export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
   await db.raw(
     `update files set state = 'removed', removed_because = 'operator', expires_at = now()
-      where account_id = ? and role = 'upload' and state <> 'removed'`,
-    [accountId],
+      where account_id = :accountId and role = 'upload' and state <> 'removed'
+        and exists (select from accounts where id = :accountId and disabled_at is not null)`,
+    { accountId },
   );
 }
 
-/** Deletes the rows of removed uploads. The caller has already deleted their bytes. */
+/**
+ * Deletes the rows of removed uploads. The caller has already deleted their bytes. An upload that may
+ * still be in progress keeps its row until its time is over, so the account counts as not erased.
+ */
 export async function forgetUploads(db: Knex, accountId: string): Promise<void> {
-  await db.raw(`delete from files where account_id = ? and role = 'upload' and state = 'removed'`, [
-    accountId,
-  ]);
+  await db.raw(
+    `delete from files
+      where account_id = ? and role = 'upload' and state = 'removed'
+        and (sha256 is not null or created_at < now() - ${unfinishedFor})`,
+    [accountId],
+  );
 }

@@ -42,6 +42,7 @@ export async function createWebhook(
       `insert into webhooks (id, account_id, url, events, secret)
        select :id, :accountId, :url, :events, :secret
         where (select count(*) from webhooks where account_id = :accountId) < :max
+          and exists (select from accounts where id = :accountId and disabled_at is null)
        returning ${columns}`,
       { id: newWebhookId(nowMs), accountId, url, events: [...events], secret, max },
     );

@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { taskSchema } from '../../src/contract/reply-schema';
+import { beginAttempt, finishAttempt } from '../../src/db/callbacks';
+import { finishErasure } from '../../src/db/erase-account';
+import { storeLate } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
+import { createWebhook } from '../../src/db/webhooks';
 import { openStorage } from '../../src/storage/open-storage';
 import type { Storage } from '../../src/storage/storage';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
-import { aTaskId } from '../support/builders';
+import { aSuccess, aTaskId } from '../support/builders';
 import { callbackActivities } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
@@ -157,6 +161,12 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
   return { accountId, succeeded, failed };
 }
 
+async function anErasedAccount(): Promise<Content> {
+  const content = await anAccountWithContent(await storageOf('directory'));
+  await admin(`accounts erase ${content.accountId}`);
+  return content;
+}
+
 /** Returns the rows of an account in all tables that hold content of callers. */
 async function textOf(accountId: string): Promise<string> {
   const { rows } = await database.db.raw<{ rows: { text: string }[] }>(
@@ -279,6 +289,57 @@ describe('an erased account', () => {
     const said = await admin(`accounts erase ${accountId} --json`);
     expect(said.json).toEqual({ accountId, tasks: 0, results: 0, uploads: 0 });
   });
+});
+
+describe('what ends after the erasure of its account', () => {
+  test('an attempt of a callback leaves no answer', async () => {
+    const { db } = database;
+    const { accountId, succeeded: taskId } = await anErasedAccount();
+    const id = await beginAttempt(db, taskId, 1, 2, new Date());
+    const answer = { status: 200, latencyMs: 5, error: word, reply: word };
+    const after = { state: 'delivered', nextAt: null } as const;
+    await finishAttempt(db, { id, taskId, delivery: 1 }, answer, after);
+    expect(await textOf(accountId)).not.toContain(word);
+  });
+
+  test('a lost job that succeeds leaves no link', async () => {
+    const { db } = database;
+    const { accountId, failed: taskId } = await anErasedAccount();
+    await db('jobs').where({ task_id: taskId }).update({ channel: 'studio' });
+    const report = { ...aSuccess({ videoUrl: `https://${word}/v` }), upstreamId: `up_${taskId}` };
+    expect(await storeLate(db, { taskId, kind: 'generation', report })).toBe(true);
+    expect(await textOf(accountId)).not.toContain(word);
+    expect((await db('jobs').where({ task_id: taskId }))[0]).toMatchObject({ status: 'succeeded' });
+  });
+
+  test('a webhook is not stored', async () => {
+    const { accountId } = await anErasedAccount();
+    const wanted = { accountId, url: `https://${word}/`, events: ['failed'], max: 9 } as const;
+    expect(await createWebhook(database.db, { ...wanted, nowMs: Date.now() })).toBeNull();
+  });
+});
+
+test('an upload in progress keeps its row, so that the account counts as not erased', async () => {
+  const { db } = database;
+  const accountId = await anAccount();
+  const files = { db, storage: await storageOf('directory'), accountId };
+  await plantFile(files, Buffer.from(word), { state: 'awaited', sha256: null });
+  expect((await admin(`accounts erase ${accountId}`)).exitCode).toBe(1);
+  const uploads = () => db('files').where({ account_id: accountId });
+  expect(await uploads()).toMatchObject([{ state: 'removed' }]);
+  await uploads().update({ created_at: db.raw(`now() - interval '31 minutes'`) });
+  expect((await admin(`accounts erase ${accountId}`)).exitCode).toBe(0);
+  expect(await uploads()).toEqual([]);
+});
+
+test('an account that was enabled during its erasure is not marked as erased and keeps its webhooks', async () => {
+  const { db } = database;
+  const { accountId } = await anErasedAccount();
+  await admin(`accounts enable ${accountId}`);
+  const wanted = { accountId, url: 'https://a.example.com/', events: ['failed'], max: 9 } as const;
+  await createWebhook(db, { ...wanted, nowMs: Date.now() });
+  expect(await db.transaction((trx) => finishErasure(trx, accountId))).toBe(false);
+  expect(await db('webhooks').where({ account_id: accountId })).toHaveLength(1);
 });
 
 test('`accounts erase` is refused while tasks are unfinished, and nothing changes', async () => {

@@ -110,5 +110,5 @@ const stillOpen = (accountId: string, count: number) =>
   `${accountId}\` shows finished tasks only, and run this command again.`;
 
 const newContent = (accountId: string) =>
-  `${accountId} got a task or an upload while it was being disabled, which is not erased. ` +
-  'Run the command again in a minute.';
+  `${accountId} is not erased: it got a task or an upload while it was being disabled, or it was enabled. ` +
+  'Run the command again; an upload in progress ends within half an hour.';

@@ -27,17 +27,23 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
   return rows;
 }
 
-/** Ends the link of an expired file. A file that is already removed keeps its reason. */
-export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<void> {
+/**
+ * Ends the link of an expired file. A file that is already removed keeps its reason. Returns false if
+ * an upload was stored just before its time was over.
+ */
+export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<boolean> {
   if (result) {
     await removeResults(db, result.taskId, 'expired', [result.role]);
-    return;
+    return true;
   }
-  await db.raw(
-    `update files set state = 'removed', removed_because = 'expired'
-      where id = ? and state <> 'removed'`,
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update files
+        set state = 'removed', removed_because = coalesce(removed_because, 'expired')
+      where id = ? and expires_at < now()
+     returning 1`,
     [id],
   );
+  return rows.length > 0;
 }
 
 /** Records that the storage has no bytes of this removed file any more. */

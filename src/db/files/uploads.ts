@@ -25,7 +25,7 @@ interface NewUpload {
 
 // An unfinished upload expires after this time. An API process waits ten minutes for the body. The
 // other twenty minutes are for storing the body.
-const unfinishedFor = `interval '30 minutes'`;
+export const unfinishedFor = `interval '30 minutes'`;
 
 interface UploadLimits {
   readonly filesMax: number;

@@ -190,8 +190,11 @@ export async function storeLate(db: Knex, late: JobNews) {
   const { taskId, kind, report } = late;
   const costs = await costsOf(db, [late]);
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    `update jobs set upstream_id = :upstreamId, status = 'succeeded', report = :report,
-            cost_micros = :cost
+    `update jobs set upstream_id = :upstreamId, status = 'succeeded', cost_micros = :cost,
+            -- The links of a forgotten task are not stored any more.
+            report = case when exists (select from tasks where id = :taskId and request_hash <> '')
+                          then cast(:report as json)
+                          else json_build_object('status', 'succeeded') end
       where task_id = :taskId and kind = :kind and upstream_id is null
         and not exists (select 1 from jobs other
                          where other.channel = jobs.channel and other.upstream_id = :upstreamId)
