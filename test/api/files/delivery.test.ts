@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { setAccountDisabled } from '../../../src/db/accounts';
 import { gatheredFindFile } from '../../../src/db/files/links';
+import { removeUpload } from '../../../src/db/files/uploads';
 import { StorageError } from '../../../src/storage/storage';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
@@ -184,6 +185,18 @@ test('a file that a browser opens as a page runs in a sandbox and in no frame', 
   expect(policy).toEqual(
     expect.arrayContaining(["default-src 'none'", "frame-ancestors 'none'", 'sandbox']),
   );
+});
+
+test('a file that is removed while it is read is a 410 and no fault', async () => {
+  const removed = await plantFile(api, bytes);
+  const spied = jest.spyOn(api.storage, 'read').mockImplementation(async () => {
+    await removeUpload(api.db, api.accountId, removed.id);
+    return null;
+  });
+  const { reply } = await read(link(removed));
+  spied.mockRestore();
+  expect(reply.status).toBe(410);
+  expect(api.withoutBytes).not.toContain(removed.id);
 });
 
 test('the links of a disabled account are a 410 until it is enabled again', async () => {

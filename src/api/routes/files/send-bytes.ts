@@ -2,10 +2,10 @@
 // storage. A client that stops reading is disconnected.
 
 import type { Readable } from 'node:stream';
-import type { FileRow } from '../../../db/files/links';
+import { type FileRow, findStoredFiles } from '../../../db/files/links';
 import type { ByteRange } from '../../../storage/storage';
 import type { ApiCall } from '../../context';
-import { refuse } from '../../context';
+import { Refused, refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { bytesAsked } from './byte-range';
 import { createTransfers, type Transfers } from './transfers';
@@ -58,9 +58,15 @@ async function sendBytes(
   ctx.length = range ? range.last - range.first + 1 : length;
 }
 
+const justRemoved = {
+  code: 'file_removed',
+  param: '',
+  message: 'The file was removed a moment ago.',
+} as const;
+
 /** Returns the bytes when the first of them can be read. */
 async function openBytes(
-  { storage, observer }: ApiDeps,
+  { db, storage, observer }: ApiDeps,
   transfers: Transfers,
   ctx: ApiCall,
   { id, key, accountId }: FileRow,
@@ -69,6 +75,8 @@ async function openBytes(
   transfers.begin(ctx, accountId);
   const bytes = await storage.read(key, range);
   if (!bytes) {
+    const isKept = (await findStoredFiles(db, accountId, { ids: [id] })).length > 0;
+    if (!isKept) throw new Refused(justRemoved);
     observer.fileWithoutBytes(id);
     throw new Error(`The storage has no object of the file ${id}.`);
   }
