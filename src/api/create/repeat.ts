@@ -17,7 +17,7 @@ type FindRepeated = (ctx: KeyedCall, hash: () => string) => Promise<CreateOutcom
 /** Returns null if the call is no repeat, or if its first attempt stored no task. */
 export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeated {
   return async (ctx, hash) => {
-    if (!/^[1-9]\d?$/.test(countOf(ctx) ?? '')) return null;
+    if (!isCountedRepeat(ctx)) return null;
     const { accountId, keyId } = ctx.state.caller;
     const withinSeconds = repeatedWithinSeconds;
     const requestHash = hash();
@@ -27,6 +27,13 @@ export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeate
     return replay.of(row, requestHash);
   };
 }
+
+/** True if an earlier call may have made the task of this create. */
+export function mayRepeat(ctx: KeyedCall): boolean {
+  return ctx.headers['idempotency-key'] !== undefined || isCountedRepeat(ctx);
+}
+
+const isCountedRepeat = (ctx: KeyedCall) => /^[1-9]\d?$/.test(countOf(ctx) ?? '');
 
 /** True if a lost answer to this create leads to a repeat without an Idempotency-Key. */
 export function mayBeRepeated(ctx: KeyedCall): boolean {

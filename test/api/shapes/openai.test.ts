@@ -22,15 +22,16 @@ const png = Buffer.from(
 async function sendForm(
   fields: readonly (readonly [string, string | Blob])[],
   headers: Record<string, string> = {},
+  at: Pick<TestApi, 'url' | 'apiKey'> = api,
 ) {
   const form = new FormData();
   for (const [name, value] of fields) {
     if (typeof value === 'string') form.append(name, value);
     else form.append(name, value, 'picture.png');
   }
-  const reply = await fetch(`${api.url}${videos}`, {
+  const reply = await fetch(`${at.url}${videos}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${api.apiKey}`, ...headers },
+    headers: { authorization: `Bearer ${at.apiKey}`, ...headers },
     body: form,
   });
   return { status: reply.status, json: JSON.parse(await reply.text()), headers: reply.headers };
@@ -286,6 +287,26 @@ test('a delete cancels an unfinished task and deletes the content of a finished 
   const second = await api.call('DELETE', `${videos}/${id}`);
   expect([second.status, second.json]).toEqual([200, deleted]);
 });
+
+test.each<[string, Record<string, string>, Record<string, string>]>([
+  ['a key', { 'idempotency-key': 'k' }, { 'idempotency-key': 'k' }],
+  ['a count', { 'x-stainless-retry-count': '0' }, { 'x-stainless-retry-count': '1' }],
+])(
+  'a repeat with %s gets the task of the first call, although its file does not fit any more',
+  async (_, firstHeaders, repeatHeaders) => {
+    const full = await startApi({ uploadsMax: 1 });
+    try {
+      const fields = [...fieldsOf(video), ['input_reference', picture()]] as [string, string][];
+      const first = await sendForm(fields, firstHeaders, full);
+      const repeat = await sendForm(fields, repeatHeaders, full);
+      expect([first.status, repeat.status, repeat.json.id]).toEqual([200, 200, first.json.id]);
+      const other = await sendForm(fields, { 'x-stainless-retry-count': '0' }, full);
+      expect([other.status, other.json.error.code]).toEqual([409, 'upload_limit_reached']);
+    } finally {
+      await full.close();
+    }
+  },
+);
 
 test('without the shape its paths do not exist', async () => {
   const plain = await startApi({ shapes: [] }, undefined, api.database);

@@ -16,7 +16,13 @@ import type { ApiDeps, ApiSettings } from '../../deps';
 import { unavailable } from '../../errors';
 import { type SentFile, tooLarge } from './read-upload';
 
-export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile): Promise<FileRow> {
+/** `oneMore` lets this upload exceed the limits of the account, if no other has exceeded them. */
+export async function storeUpload(
+  deps: ApiDeps,
+  ctx: KeyedCall,
+  sent: SentFile,
+  oneMore = false,
+): Promise<FileRow> {
   const incoming = await readIncoming(sent.bytes);
   const { head } = incoming;
   const type = mediaTypeOf(head);
@@ -27,6 +33,8 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
   const { accountId } = ctx.state.caller;
   const id = newFileId(deps.now());
   const key = `uploads/${accountId}/${id}`;
+  const { uploadsMax, uploadedBytesMax } = deps.settings;
+  const reservedBytes = Math.min(declared ?? bytesMax, bytesMax);
   const full = await beginUpload(
     deps.db,
     {
@@ -37,9 +45,12 @@ export async function storeUpload(deps: ApiDeps, ctx: KeyedCall, sent: SentFile)
       name: sent.name,
       media: type.media,
       contentType,
-      reservedBytes: Math.min(declared ?? bytesMax, bytesMax),
+      reservedBytes,
     },
-    { filesMax: deps.settings.uploadsMax, bytesMax: deps.settings.uploadedBytesMax },
+    {
+      filesMax: uploadsMax + (oneMore ? 1 : 0),
+      bytesMax: uploadedBytesMax + (oneMore ? reservedBytes : 0),
+    },
   );
   if (full === 'disabled') throw new Refused(accountDisabled, { connection: 'close' });
   if (full) throw new Refused(limitReached(full, deps.settings), { connection: 'close' });

@@ -7,6 +7,7 @@ import type { FileRow } from '../../../db/files/links';
 import { removeUpload } from '../../../db/files/uploads';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { type KeyedCall, Refused } from '../../context';
+import { mayRepeat } from '../../create/repeat';
 import type { ApiDeps } from '../../deps';
 import { isForm, readForm } from '../../routes/files/read-upload';
 import { storeUpload } from '../../routes/files/store-upload';
@@ -48,7 +49,8 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   }
   // The metrics tell the upload of a file from a create without one, which takes far less time.
   if (sent) ctx.state.route = '/v1/videos (file)';
-  const file = sent ? await storeUpload(deps, ctx, sent) : null;
+  // A repeat makes an upload only to be compared with the first call, which has filled the limits.
+  const file = sent ? await storeUpload(deps, ctx, sent, mayRepeat(ctx)) : null;
   try {
     if (isTooLarge)
       throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
