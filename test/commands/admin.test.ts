@@ -10,8 +10,8 @@ import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { adminWith } from '../support/admin';
-import { aClosing, anOpening, openNew } from '../support/books';
-import { aTaskId } from '../support/builders';
+import { aClosing, anOpening, openNew, storePending } from '../support/books';
+import { aRequest, aTaskId } from '../support/builders';
 import { activeSecrets, aFinalTask } from '../support/callbacks';
 import { startCutter } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -484,6 +484,38 @@ describe('tasks', () => {
       exitCode: 1,
       err: expect.stringContaining('There is no task'),
     });
+  });
+
+  test('a pending task that an operator ends is announced at once', async () => {
+    const account = await anAccount('10');
+    const [one, other, quiet] = [aTaskId(), aTaskId(), aTaskId()];
+    const callback = { callback_url: 'https://a.example.com/', passThrough: {} };
+    const request = aRequest({ metadata: callback });
+    for (const id of [one, other]) {
+      await storePending(database.db, anOpening(account, id, 1_000_000), { request });
+    }
+    await storePending(database.db, anOpening(account, quiet, 1_000_000));
+    expect((await admin(`tasks cancel ${one}`)).exitCode).toBe(0);
+    expect((await admin(`accounts disable ${account} --cancel`)).exitCode).toBe(0);
+    const connection = await Connection.connect({ address: temporalAddress() });
+    const { workflow } = new Client({ connection });
+    for (const id of [one, other]) {
+      const delivery = workflow.getHandle(callbackWorkflowId(id));
+      expect((await delivery.describe()).status.name).toBe('RUNNING');
+      await delivery.terminate();
+    }
+    await expect(workflow.getHandle(callbackWorkflowId(quiet)).describe()).rejects.toThrow();
+    await connection.close();
+  });
+
+  test('a pending task can be cancelled without Temporal', async () => {
+    const account = await anAccount('10');
+    const id = aTaskId();
+    const request = aRequest({
+      metadata: { callback_url: 'https://a.example.com/', passThrough: {} },
+    });
+    await storePending(database.db, anOpening(account, id, 1_000_000), { request });
+    expect((await admin(`tasks cancel ${id}`, { TEMPORAL_ADDRESS: '' })).exitCode).toBe(0);
   });
 
   test('`tasks cancel` fails with a message if Temporal does not answer or is not configured', async () => {

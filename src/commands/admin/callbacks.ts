@@ -8,7 +8,7 @@ import { rotateSecret } from '../../db/webhook-secrets';
 import { isFinal } from '../../domain/task';
 import { startDelivery } from '../../temporal/start-delivery';
 import { CommandError } from '../command';
-import type { AdminCommand } from './command-line';
+import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
 import { choiceOf, countOf, durationOf, knownAccount } from './values';
 
@@ -108,6 +108,23 @@ const resend: AdminCommand = {
     };
   },
 };
+
+/**
+ * Starts the callbacks of tasks that had no workflow. If Temporal does not answer, the reconciler
+ * starts the others.
+ */
+export async function startCallbacks(
+  { config, temporal }: AdminContext,
+  taskIds: readonly string[],
+): Promise<void> {
+  try {
+    for (const taskId of taskIds) {
+      await startDelivery(temporal(), config.temporalTaskQueue, { taskId });
+    }
+  } catch {
+    // The reconciler finds them by their time.
+  }
+}
 
 /** The new secret is shown only once. The previous secrets also sign until the overlap ends. */
 const rotate: AdminCommand = {

@@ -1,7 +1,6 @@
 // Admin commands that close an account and open it again.
 
 import type { Client } from '@temporalio/client';
-import type { Knex } from 'knex';
 import { setAccountDisabled } from '../../db/accounts';
 import { failPending } from '../../db/pending-tasks';
 import { listUnfinishedTasks } from '../../db/tasks';
@@ -9,6 +8,7 @@ import { cancelledMessage } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import { shownAccountOf } from './accounts';
+import { startCallbacks } from './callbacks';
 import {
   type AdminCommand,
   type AdminContext,
@@ -29,8 +29,7 @@ const disable: AdminCommand = {
     const temporal = input.flag('cancel') ? context.temporal() : null;
     const disabled = await setDisabled(context, input, true);
     if (!temporal) return disabled;
-    const afterwards = () =>
-      cancelAll(context.committed(), temporal, input.operand('ID'), disabled);
+    const afterwards = () => cancelAll(context, temporal, input.operand('ID'), disabled);
     return { ...disabled, afterwards };
   },
 };
@@ -46,20 +45,25 @@ const enable: AdminCommand = {
 export const closingCommands = [disable, enable];
 
 async function cancelAll(
-  db: Knex,
+  context: AdminContext,
   temporal: Client,
   accountId: string,
   disabled: Answer,
 ): Promise<Answer> {
+  const db = context.committed();
   const tasks = await listUnfinishedTasks(db, accountId);
+  const announced: string[] = [];
   for (const [cancelled, taskId] of tasks.entries()) {
-    if (await failPending(db, taskId, cancelledMessage)) continue;
+    const ended = await failPending(db, taskId, cancelledMessage);
+    if (ended?.hasCallback) announced.push(taskId);
+    if (ended) continue;
     if ((await cancelTask(temporal, taskId)) !== 'unavailable') continue;
     throw new CommandError(
       `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
         'unfinished tasks were cancelled. Run the command again.',
     );
   }
+  await startCallbacks(context, announced);
   const data = { ...(disabled.data as object), cancelled: tasks.length };
   return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
 }

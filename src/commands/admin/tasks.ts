@@ -13,6 +13,7 @@ import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
+import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, fields, table } from './tables';
 import { choiceOf, countOf, knownAccount } from './values';
@@ -85,13 +86,24 @@ const cancel: AdminCommand = {
   operands: ['ID'],
   changes: (input) => ({ kind: 'task', id: input.operand('ID') }),
   about: 'ends a task as its customer could; its hold is returned',
-  async run({ db, committed, temporal }, input) {
+  async run(context, input) {
+    const { db, committed, temporal } = context;
     const taskId = input.operand('ID');
     const row = await findTaskRow(db(), taskId);
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
     if (isFinal(row.status)) throw finished(taskId);
-    if (row.status === 'pending' && (await failPending(db(), taskId, cancelledMessage))) {
-      return { data: { taskId, asked: true }, text: `The pending task ${taskId} is cancelled.` };
+    const ended =
+      row.status === 'pending' ? await failPending(db(), taskId, cancelledMessage) : null;
+    if (ended) {
+      const text = `The pending task ${taskId} is cancelled.`;
+      const done = { data: { taskId, asked: true }, text };
+      return {
+        ...done,
+        async afterwards() {
+          if (ended.hasCallback) await startCallbacks(context, [taskId]);
+          return done;
+        },
+      };
     }
     const client = temporal();
     const answer = {
