@@ -132,7 +132,7 @@ function startService(
       QUEUED_TASKS_MAX: '1000000',
       // With the default timeout, a slow create is answered early with `pending`, and the measured
       // time is too short.
-      ACCEPT_TIMEOUT_MS: '30000',
+      ACCEPT_TIMEOUT_MS: '15000',
       CREATE_RATE_PER_SECOND: '100000',
       READ_RATE_PER_SECOND: '1000000',
     },

@@ -31,7 +31,7 @@ type Temporal = Pick<TemporalClient, 'submit' | 'deliverCallback'>;
 type OnError = (what: string, error: unknown) => void;
 
 /**
- * The lease must be longer than a start waits for its answer (ACCEPT_TIMEOUT_MS, at most 30 s), and
+ * The lease must be longer than a start waits for its answer (ACCEPT_TIMEOUT_MS, at most 15 s), and
  * shorter than the minute after which the reconciler withdraws or starts the task.
  */
 export const leaseSeconds = 35;
