@@ -177,7 +177,9 @@ export async function creditAccount(
     const moved = await trx.raw<{ rows: unknown[] }>(
       `with moved as (
          update balances set available = available + :amountMicros, last_seq = last_seq + 1
+          -- The cast fails if the holds could not be returned to this balance.
           where account_id = :accountId
+            and cast(available + held + :amountMicros as signed_micros) is not null
          returning available, held, last_seq
        )
        insert into transfers

@@ -188,6 +188,9 @@ describe('accounts', () => {
       err: expect.stringContaining('larger than the books can hold'),
     });
     expect((await admin(`accounts show ${id} --json`)).json.available).toBe('9007199254.740991');
+    // The hold of this task may return.
+    await openNew(database.db, anOpening(id, aTaskId(), 1_000_000));
+    expect((await admin(`accounts credit ${id} 0.500000`)).exitCode).toBe(1);
   });
 
   test('a disabled account shows the time of its disabling, and can be enabled again', async () => {

@@ -77,7 +77,8 @@ function listVideos({ list }: Calls): Handler {
   return (ctx) =>
     list(ctx, (tasks, next) => {
       const data = tasks.map(videoOf);
-      const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+      // A page of a list that is filtered by labels may be empty and not the last one.
+      const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? next];
       return { object: 'list', data, first_id: first, last_id: last, has_more: next !== null };
     });
 }
