@@ -15,6 +15,7 @@ import { waitingMessage } from '../../src/domain/task';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { aJobInput } from '../support/builders';
 import { countStatements } from '../support/database';
+import { plantFile } from '../support/files';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
 import { until } from '../support/until';
@@ -336,6 +337,22 @@ describe('DELETE', () => {
     const submission = await api.temporal.submit(api.temporal.submitted.at(-1)!);
     expect(submission).toMatchObject({ outcome: 'accepted', task: { status: 'failed' } });
     expect((await findFunds(api.db, accountId)).heldMicros).toBe(0);
+  });
+
+  test('of a task whose video is being stored confirms no cancellation', async () => {
+    const id = await aTask();
+    await plantFile(api, Buffer.from('x'), { role: 'video', state: 'awaited', task_id: id });
+    const { status, json } = await api.call('DELETE', `${create}/${id}`);
+    expect([status, json.status, json.stage]).toEqual([200, 'running', 'storing']);
+    expect(json).not.toHaveProperty('cancel_requested');
+  });
+
+  test('is a 503 if Temporal does not know the workflow of a live task', async () => {
+    const id = await aTask();
+    const spied = jest.spyOn(api.temporal, 'cancel').mockResolvedValue('gone');
+    const { status, headers } = await api.call('DELETE', `${create}/${id}`);
+    spied.mockRestore();
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
   });
 
   test('is a 503 if Temporal does not answer', async () => {

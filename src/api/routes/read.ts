@@ -93,10 +93,11 @@ function inForm(form: Form, found: Found): Found {
 
 /**
  * Confirms the cancellation in a separate field, because the shown status may still be the previous
- * one.
+ * one. If the video is being stored, the cancellation comes too late.
  */
-function withCancel(text: string): string {
-  return JSON.stringify({ ...JSON.parse(text), cancel_requested: true });
+function withCancel(found: Found): Found {
+  if (isFinal(found.status) || found.live?.facts.isStoring) return found;
+  return { ...found, text: JSON.stringify({ ...JSON.parse(found.text), cancel_requested: true }) };
 }
 
 function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {
@@ -113,10 +114,14 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler
     const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
     if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });
     const after = await find(taskId, asker);
-    // The task ended by itself between the two reads, so this call did not cancel it.
-    if (asked === 'gone' && after && isFinal(after.status)) return refuse(ctx, alreadyFinished);
     const shown = after ?? before;
-    answerFound(ctx, isFinal(shown.status) ? shown : { ...shown, text: withCancel(shown.text) });
+    if (asked === 'gone') {
+      // The task ended by itself between the two reads, so this call did not cancel it. Or Temporal
+      // does not know the workflow of a live task: its data is lost, or it is another Temporal.
+      if (isFinal(shown.status)) return refuse(ctx, alreadyFinished);
+      return refuse(ctx, unavailable, { 'retry-after': '2' });
+    }
+    answerFound(ctx, withCancel(shown));
   };
 }
 

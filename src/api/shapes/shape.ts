@@ -4,8 +4,10 @@
 import type { Middleware } from 'koa';
 import type { VideoRequest } from '../../contract/request';
 import type { JsonObject } from '../../contract/safe-json';
+import type { TaskObject } from '../../contract/task';
+import { isFinal } from '../../domain/task';
 import type { ApiCall, ApiState, KeyedCall } from '../context';
-import { answerJsonText } from '../context';
+import { answerJsonText, Refused } from '../context';
 import type { Create } from '../create/create';
 import type { ApiDeps } from '../deps';
 import type { FindTask } from '../routes/find-task';
@@ -84,6 +86,18 @@ export function translateAnswer<T>(ctx: KeyedCall, translate: (answer: T) => obj
   answerJsonText(ctx, JSON.stringify(translate(answer)));
 }
 
+const tooLate = {
+  code: 'task_not_finished',
+  param: '',
+  message: 'The video is being stored and cannot be cancelled. Delete it when it has finished.',
+} as const;
+
+/** True if an unfinished task was not cancelled, because the cancel came too late. */
+function isBeingStored({ body }: KeyedCall): boolean {
+  const task = JSON.parse(String(body)) as Pick<TaskObject, 'status'> & { cancel_requested?: true };
+  return !isFinal(task.status) && !task.cancel_requested;
+}
+
 /** Cancels an unfinished task, and deletes the content of a finished one. */
 export async function cancelOrDelete(
   { cancel, deleteContent }: TaskHandlers,
@@ -91,6 +105,7 @@ export async function cancelOrDelete(
   taskId: string,
 ): Promise<void> {
   await cancel(ctx, taskId);
+  if (ctx.status < 400 && isBeingStored(ctx)) throw new Refused(tooLate);
   if (ctx.state.code !== 'task_already_finished') return;
   delete ctx.state.code;
   ctx.status = 200;

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { forgetTasks } from '../../../src/db/forget-tasks';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
+import { plantFile } from '../../support/files';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -286,6 +287,13 @@ test('a delete cancels an unfinished task and deletes the content of a finished 
   await api.finish(id);
   const second = await api.call('DELETE', `${videos}/${id}`);
   expect([second.status, second.json]).toEqual([200, deleted]);
+});
+
+test('a delete of a video that is being stored is refused', async () => {
+  const { id } = (await api.call('POST', videos, video)).json;
+  await plantFile(api, png, { role: 'video', state: 'awaited', task_id: id });
+  const { status, json } = await api.call('DELETE', `${videos}/${id}`);
+  expect([status, json.error.code]).toEqual([409, 'task_not_finished']);
 });
 
 test.each<[string, Record<string, string>, Record<string, string>]>([
