@@ -56,8 +56,10 @@ export function createDashscope(access: ProviderAccess): Provider {
 
     async list(_input, window) {
       if (!access.ownAccount) return null;
-      const readPage = async (query: URLSearchParams) =>
-        succeed(await call('GET', `${tasks}/?${query.toString()}`));
+      const readPage = async (query: URLSearchParams) => {
+        const answer = await call('GET', `${tasks}/?${query.toString()}`);
+        return { list: succeed(answer), dateMs: answer.dateMs };
+      };
       return readListing(readPage, window);
     },
 

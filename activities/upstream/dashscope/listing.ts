@@ -9,35 +9,40 @@ import { UpstreamFault } from '../provider';
 const pageSize = 100;
 // 100 pages contain 10,000 tasks. A longer list is read only in part, so the listing is incomplete.
 const pagesMax = 100;
-// The provider does not say in which zone it reads the times of a request. The period is widened so
-// that it contains ours in each zone. A period may have a day at most.
+// The provider does not say in which zone it reads the times of a request. So the period is a day,
+// the longest that is allowed: in each zone it contains eight hours from `sinceMs`.
 const zonesMs = 8 * 3_600_000;
 
-type ReadPage = (query: URLSearchParams) => Promise<unknown>;
+type ReadPage = (
+  query: URLSearchParams,
+) => Promise<{ readonly list: unknown; readonly dateMs: number | null }>;
 
 export async function readListing(
   readPage: ReadPage,
   { sinceMs, nowMs, upstreamModel }: ListWindow,
 ): Promise<JobListing> {
   const jobs = new Map<string, ListedJob>();
+  // If the header `Date` shows that the provider's clock is behind, its jobs seem older.
+  let behindMs = 0;
   const listing = (isComplete: boolean) => ({
     jobs: [...jobs.values()],
     isComplete,
-    sinceMs,
+    sinceMs: sinceMs - behindMs,
     isOurAccount: true,
   });
   let lastTotal = 0;
   for (let page = 1; page <= pagesMax; page += 1) {
     const query = new URLSearchParams({
       start_time: stampOf(sinceMs - zonesMs),
-      end_time: stampOf(Math.min(nowMs + zonesMs, sinceMs + 2 * zonesMs)),
+      end_time: stampOf(sinceMs + 2 * zonesMs),
       ...(upstreamModel === undefined ? {} : { model_name: upstreamModel }),
       page_no: String(page),
       page_size: String(pageSize),
     });
-    const answer = await readPage(query);
-    const items = field(answer, 'data');
-    const total = numberOf(field(answer, 'total')) ?? -1;
+    const { list, dateMs } = await readPage(query);
+    behindMs = Math.max(behindMs, nowMs - (dateMs ?? nowMs));
+    const items = field(list, 'data');
+    const total = numberOf(field(list, 'total')) ?? -1;
     if (!Array.isArray(items)) throw new UpstreamFault('unavailable', 'NotAList', '');
     for (const [index, item] of items.entries()) {
       const job = listedJobOf(item);

@@ -173,7 +173,18 @@ describe('the list around a create', () => {
     expect(await connect(false).list(input, window)).toBeNull();
   });
 
-  test('asks for a day at most, which contains the create in each zone', async () => {
+  test.each([
+    ['behind', -400_000, window.sinceMs - 400_000],
+    ['ahead', 400_000, window.sinceMs],
+  ])('of a provider whose clock is %s contains the job', async (_, ms, sinceMs) => {
+    service.say = () => ({
+      body: { total: 0, data: [] },
+      headers: { date: new Date(nowMs + ms).toUTCString() },
+    });
+    expect(await generator.list(input, window)).toMatchObject({ sinceMs });
+  });
+
+  test('asks for a day, which contains the create in each zone', async () => {
     const asked: URLSearchParams[] = [];
     service.say = ({ path }) => {
       asked.push(new URL(path, 'http://a').searchParams);
@@ -181,7 +192,7 @@ describe('the list around a create', () => {
     };
     await generator.list(input, window);
     expect(Object.fromEntries(asked[0] ?? [])).toMatchObject({
-      ...{ start_time: '20260101035500', end_time: '20260101200000' },
+      ...{ start_time: '20260101035500', end_time: '20260102035500' },
       model_name: 'wan3.0-video',
     });
   });
