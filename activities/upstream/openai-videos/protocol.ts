@@ -19,8 +19,9 @@ export const openaiVideos: Protocol = {
 
 /** What a gateway could understand as another length, size, number of videos or picture. */
 const priced = [
-  ...['n', 'width', 'height', 'num_frames', 'extra_body', 'reference_url'],
-  ...['input_reference', 'image_reference', 'video_reference', 'audio_reference'],
+  ...['n', 'width', 'height', 'num_frames', 'num_seconds', 'duration_seconds', 'video_length'],
+  ...['metadata', 'parameters', 'target', 'extra_body', 'extra_params'],
+  ...['input_reference', 'image_reference', 'video_reference', 'audio_reference', 'reference_url'],
 ];
 
 /** No dialect has a mark or a name of the end user; each one has its own options. */
