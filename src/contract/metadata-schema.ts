@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Field } from './field';
 import { optionals, words } from './field';
 import { labelsField } from './labels';
-import { enhancedResolutions, scenes, toolVersions } from './vocabulary';
+import { contractSeedMax, enhancedResolutions, scenes, toolVersions } from './vocabulary';
 
 export const callbackField = {
   schema: z.string().min(1).max(1024).meta({
@@ -73,10 +73,10 @@ const metadataParts = {
     wanted: flag,
   },
   seed: {
-    schema: z.int().min(-1).max(4294967295).meta({
+    schema: z.int().min(-1).max(contractSeedMax).meta({
       description: 'Random when omitted, or -1. The seed used is shown in the reply.',
     }),
-    wanted: 'must be a whole number from -1 to 4294967295',
+    wanted: `must be a whole number from -1 to ${contractSeedMax}`,
   },
   return_last_frame: {
     schema: z.boolean().meta({

@@ -23,6 +23,7 @@ export type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
 /** The lengths of the API document, in seconds. A model without lengths of its own has these. */
 export const contractSeconds = { min: 4, max: 15 } as const;
+export const contractSeedMax = 4_294_967_295;
 /** The largest length that a model of the catalogue may have. */
 export const secondsMax = 600;
 

@@ -4,13 +4,15 @@
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
-import type { InputType } from '../contract/vocabulary';
+import { contractSeedMax, type InputType } from '../contract/vocabulary';
 
 export interface Limits {
   /** Fields of metadata that a channel cannot pass on. */
   readonly ignores: readonly ('watermark' | 'seed' | 'safety_identifier')[];
   /** The other options of metadata that all channels pass on; null for any option. */
   readonly options: readonly string[] | null;
+  /** The highest seed that a channel takes. */
+  readonly seedMax: number;
   /** Options in lower case that a channel would pass on, although they set what is priced. */
   readonly refuses: readonly string[];
   /**
@@ -42,6 +44,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   return {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
+    seedMax: Math.min(...ofChannels.map(({ seedMax = contractSeedMax }) => seedMax)),
     refuses: ofChannels.flatMap(({ refuses = [] }) => refuses),
     ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,
   };
@@ -67,9 +70,13 @@ export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited)
         limits.options?.includes(name) === false || limits.refuses.includes(name.toLowerCase()),
     ),
   ];
-  return names.map((name) => {
+  const fault = (name: string, sentence: string): Refusal => {
     const param = `metadata.${name.slice(0, 80)}`;
-    const message = `${param}: model "${id}" does not have this option; leave it out.`;
-    return { code: 'unsupported_value', param, message };
-  });
+    return { code: 'unsupported_value', param, message: `${param}: model "${id}" ${sentence}` };
+  };
+  const isLarge = (metadata.seed ?? 0) > limits.seedMax;
+  return [
+    ...names.map((name) => fault(name, 'does not have this option; leave it out.')),
+    ...(isLarge ? [fault('seed', `takes seeds up to ${limits.seedMax}.`)] : []),
+  ];
 }

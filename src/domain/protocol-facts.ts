@@ -1,6 +1,7 @@
 // What the catalogue must know about a protocol. The protocols themselves are folders of
 // activities/upstream, which fill in these facts.
 
+import { contractSeconds } from '../contract/vocabulary';
 import type { Model } from './catalogue';
 import type { EnhancerLimits } from './enhancers';
 import type { JobKind } from './job';
@@ -49,7 +50,24 @@ export type Promises = Pick<
   | 'lastFrame'
   | 'promptCharsMax'
   | 'defaults'
-> & { readonly durations: { readonly auto: boolean } };
+> & { readonly durations: PromisedLengths };
+
+/** As the catalogue file says it: a range or single values. */
+interface PromisedLengths {
+  readonly auto: boolean;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly values?: readonly number[] | undefined;
+}
+
+/** The shortest and the longest length in seconds that a model promises. */
+export function promisedLengths({ durations: { min, max, values } }: Promises): {
+  readonly shortest: number;
+  readonly longest: number;
+} {
+  const lengths = values ?? [min ?? contractSeconds.min, max ?? contractSeconds.max];
+  return { shortest: Math.min(...lengths), longest: Math.max(...lengths) };
+}
 
 export interface BrokenPromise {
   readonly path: readonly string[];

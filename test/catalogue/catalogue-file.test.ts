@@ -197,7 +197,7 @@ describe('the example catalogue for real providers', () => {
     ['seedance-2.0', 'doubao-seedance-2-0-260128', ['480p', '720p', '1080p', '4k'], 15, 9],
     ['seedance-2.0-fast', 'doubao-seedance-2-0-fast-260128', ['480p', '720p'], 15, 9],
     ['seedance-2.0-mini', 'doubao-seedance-2-0-mini-260615', ['480p', '720p'], 15, 9],
-    ['seedance-2.5', 'doubao-seedance-2-5-260628', ['480p', '720p', '1080p'], 15, 9],
+    ['seedance-2.5', 'doubao-seedance-2-5-260628', ['480p', '720p', '1080p'], 30, 9],
     ['seedance-1.5-pro', 'doubao-seedance-1-5-pro-251215', ['480p', '720p', '1080p'], 12, 0],
   ])(
     'has the model %s, which is %s at the provider',

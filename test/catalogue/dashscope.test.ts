@@ -70,6 +70,11 @@ test.each([
     'inputs.videosMax',
     { ...fixed, ...tiers, inputs: { ...oneImage, videosMax: 1 } },
   ],
+  [
+    'wan2.6-r2v',
+    'inputs',
+    { ...fixed, inputs: { types: ['reference'], referenceImagesMax: 4, videosMax: 2 } },
+  ],
 ])('a model that promises what %s cannot do is refused at %s', (upstreamModel, path, over) => {
   expect(pathsOf(faultsOf(upstreamModel, over))).toEqual([path]);
 });
@@ -97,6 +102,8 @@ test.each([
   ['an adaptive ratio', undefined, { ratio: 'adaptive' }],
   ['an option of the protocol', undefined, metadata({ passThrough: { negative_prompt: 'blur' } })],
   ['an option that sets the size', 'metadata.size', metadata({ passThrough: { size: '8*8' } })],
+  ['the highest seed', undefined, metadata({ seed: 2_147_483_647 })],
+  ['a higher seed', 'metadata.seed', metadata({ seed: 2_147_483_648 })],
   ['a name of the end user', 'metadata.safety_identifier', metadata({ safety_identifier: 'u' })],
   ['three frames', 'images', { images: [image, image, image] }],
   ['a draft', 'metadata.draft', metadata({ draft: true })],

@@ -28,6 +28,7 @@ test('a model with the abilities of the protocol may use such a channel', () => 
 });
 
 const { inputs } = aMinimaxModel();
+const meter = { perSecond: { '480p': 1, '720p': 1 } };
 test.each<[string, object]>([
   ['ratios', { ratios: ['16:9'] }],
   ['defaults.ratio', { defaults: { resolution: '720p', ratio: 'adaptive', durationSeconds: 5 } }],
@@ -39,10 +40,35 @@ test.each<[string, object]>([
   ['tools', { tools: ['web_search'] }],
   ['lastFrame', { lastFrame: true }],
   ['promptCharsMax', { promptCharsMax: 10_000 }],
+  ['durations', { durations: { min: 4, max: 20 } }],
+  [
+    'resolutions',
+    {
+      resolutions: ['480p', '720p'],
+      channels: [{ channel: 'minimax', upstreamModel: 'MiniMax-H3', meter }],
+    },
+  ],
 ])('a model that promises what the protocol cannot do is refused at %s', (path, over) => {
   const faults = faultsOf(aMinimaxModel(over));
   expect(faults).toHaveLength(1);
   expect(faults[0]).toMatch(`models.hailuo.${path}: a channel`);
+});
+
+test.each<[string | null, object]>([
+  [null, {}],
+  ['resolutions', { resolutions: ['720p', '1080p'], pixels: 'family-2' }],
+  ['inputs', { inputs: { types: ['reference'], referenceImagesMax: 1 } }],
+  ['durations', { durations: { min: 4, max: 15 } }],
+])('MiniMax-H3-Max has its own limits: %s', (path, over) => {
+  const tokens = { '480p': 1, '720p': 1, '1080p': 1 };
+  const channels = [
+    { channel: 'minimax', upstreamModel: 'MiniMax-H3-Max', meter: { perSecond: tokens } },
+  ];
+  const types = ['text_to_video', 'first_last_frame'];
+  const max = { channels, durations: { min: 5, max: 15 }, inputs: { types }, ...over };
+  expect(faultsOf(aMinimaxModel(max))).toEqual(
+    path === null ? [] : [expect.stringContaining(`models.hailuo.${path}: a channel`)],
+  );
 });
 
 test('a model with tiers that the protocol does not have, or without a meter, is refused', () => {

@@ -10,7 +10,7 @@ export const dashscope: Protocol = {
   does: ['generation'],
   needsMeter: true,
   brokenPromises,
-  limits: () => ({ ignores: ['safety_identifier'], options }),
+  limits: () => ({ ignores: ['safety_identifier'], options, seedMax: 2_147_483_647 }),
   trusts: ['ownAccount'],
   connect: createDashscope,
 };
@@ -22,6 +22,8 @@ function brokenPromises(model: Promises, upstreamModel: string): readonly Broken
   const isShaped = family.frame === 'tier';
   const canAdapt = isShaped || family.chooses === true;
   const imagesMax = family.image ? (family.imagesMax ?? 1) : 0;
+  const areListed = family.image && 'list' in family.image;
+  const listed = inputs.referenceImagesMax + inputs.videosMax;
   const tiers = resolutions.filter((tier) => !family.tiers.includes(tier));
   const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
     [types.includes('text_to_video') && !family.text, ['inputs', 'types'], 'needs an image'],
@@ -35,6 +37,11 @@ function brokenPromises(model: Promises, upstreamModel: string): readonly Broken
       inputs.referenceImagesMax > imagesMax,
       ['inputs', 'referenceImagesMax'],
       `takes ${imagesMax} images at most`,
+    ],
+    [
+      areListed === true && listed > imagesMax,
+      ['inputs'],
+      `takes ${imagesMax} images and videos together at most`,
     ],
     [inputs.videosMax > 0 && !family.video, ['inputs', 'videosMax'], 'takes no videos'],
     [inputs.audiosMax > 0 && !family.audio, ['inputs', 'audiosMax'], 'takes no audios'],

@@ -1,6 +1,7 @@
 // Kling: a generator. Its quality stands for the resolution, and a video from an image has the shape
 // of the image.
 
+import { promisedLengths } from '../../../src/domain/protocol-facts';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
 import { options } from './body';
 import { createKling } from './client';
@@ -23,6 +24,7 @@ export const kling: Protocol = {
 
 function brokenPromises(model: Promises): readonly BrokenPromise[] {
   const { inputs } = model;
+  const { shortest, longest } = promisedLengths(model);
   const otherRatios = model.ratios.filter((ratio) => !ratios.includes(ratio));
   const otherTiers = model.resolutions.filter((tier) => !tiers.includes(tier));
   const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
@@ -37,6 +39,8 @@ function brokenPromises(model: Promises): readonly BrokenPromise[] {
     [otherTiers.length > 0, ['resolutions'], `does not make ${otherTiers.join(', ')}`],
     [otherRatios.length > 0, ['ratios'], `does not make ${otherRatios.join(', ')}`],
     [model.durations.auto, ['durations', 'auto'], 'needs a fixed length'],
+    [shortest < 3 || longest > 15, ['durations'], 'makes 3 to 15 seconds'],
+    [model.promptCharsMax > 2_500, ['promptCharsMax'], 'takes 2500 characters at most'],
     [model.draft !== null, ['draft'], 'has no drafts'],
     [model.tools.length > 0, ['tools'], 'has no tools'],
     [model.lastFrame, ['lastFrame'], 'returns no last frame'],

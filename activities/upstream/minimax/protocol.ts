@@ -1,5 +1,6 @@
 // MiniMax videos, version 2: a generator, and an enhancer that enlarges videos to 2k.
 
+import { promisedLengths } from '../../../src/domain/protocol-facts';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
 import { enlarged, tiers } from './body';
 import { createMinimax } from './client';
@@ -17,9 +18,11 @@ export const minimax: Protocol = {
   connect: createMinimax,
 };
 
-function brokenPromises(model: Promises): readonly BrokenPromise[] {
+function brokenPromises(model: Promises, upstreamModel: string): readonly BrokenPromise[] {
   const { inputs, durations } = model;
-  const dear = model.resolutions.filter((resolution) => !tiers[resolution]);
+  const isMax = upstreamModel === 'MiniMax-H3-Max';
+  const smallest = upstreamModel === 'MiniMax-H3' ? '480p' : null;
+  const dear = model.resolutions.filter((tier) => !tiers[tier] || tier === smallest);
   const files = inputs.referenceImagesMax + inputs.videosMax + inputs.audiosMax;
   const rules: readonly (readonly [isBroken: boolean, path: readonly string[], what: string])[] = [
     [dear.length > 0, ['resolutions'], `makes no ${dear.join(' and no ')}`],
@@ -27,6 +30,9 @@ function brokenPromises(model: Promises): readonly BrokenPromise[] {
     [inputs.middleFrames, ['inputs', 'middleFrames'], 'takes two frames at most'],
     [inputs.audioAlone, ['inputs', 'audioAlone'], 'takes audio beside an image or a video only'],
     [files > 12, ['inputs'], 'takes 12 references at most'],
+    [isMax && files > 0, ['inputs'], 'takes no references'],
+    [isMax && promisedLengths(model).shortest < 5, ['durations'], 'makes 5 seconds at least'],
+    [promisedLengths(model).longest > 15, ['durations'], 'makes 15 seconds at most'],
     [model.audio, ['audio'], 'cannot switch audio on and off'],
     [model.draft !== null, ['draft'], 'has no drafts'],
     [model.tools.length > 0, ['tools'], 'has no tools'],
