@@ -60,9 +60,9 @@ export function createAdmission(
   };
 }
 
-const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*)?$/;
+const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*\/?)?$/;
 const oneShaped = /^(?:\/v1\/videos|\/api\/v3\/contents\/generations\/tasks)\/[^/]+(?:\/content)?$/;
-const oneFile = /^\/v1\/files\/[^/]+(?:\/content)?$/;
+const oneFile = /^\/v1\/files\/[^/]+(?:\/content)?\/?$/;
 
 export function kindOf({ method, path }: Pick<ApiCall, 'method' | 'path'>): CallKind {
   if (method === 'POST' && path.startsWith('/v1/files')) return 'uploads';

@@ -44,13 +44,17 @@ export interface Buckets {
 
 const burstSeconds = 5;
 
-type RateSettings = Pick<Config, 'createRatePerSecond' | 'readRatePerSecond' | 'databasePoolMax'>;
+type RateSettings = Pick<
+  Config,
+  'createRatePerSecond' | 'readRatePerSecond' | 'databasePoolMax' | 'connectionsMax'
+>;
 
 /**
  * All limits of calls, from the rates that an operator sets. A customer who creates twice as many
  * tasks also sends twice as many quotes and uploads.
  */
-export function ratesOf({ createRatePerSecond, readRatePerSecond, databasePoolMax }: RateSettings) {
+export function ratesOf(settings: RateSettings) {
+  const { createRatePerSecond, readRatePerSecond, databasePoolMax, connectionsMax } = settings;
   return {
     createRatePerSecond,
     createBurst: 20 * createRatePerSecond,
@@ -65,6 +69,8 @@ export function ratesOf({ createRatePerSecond, readRatePerSecond, databasePoolMa
     // free for other accounts.
     changesAtOncePerAccountMax: Math.ceil(databasePoolMax / 2),
     heldReadsMax: 1_000,
+    // The other connections stay free for other calls and for the probes.
+    heldReadsOfAllMax: Math.ceil(connectionsMax / 2),
   };
 }
 

@@ -93,7 +93,7 @@ function allowOrigin(ctx: Pick<ApiCall, 'get' | 'set' | 'vary'>, origin: string)
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
     ...(asked ? { 'Access-Control-Allow-Headers': asked } : {}),
     'Access-Control-Expose-Headers':
-      'location, retry-after, preference-applied, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
+      'link, location, retry-after, preference-applied, x-request-id, idempotent-replayed, x-ignored-fields, x-passed-fields, ' +
       'x-answered-by, x-should-retry, openai-poll-after-ms, ratelimit-limit, ratelimit-remaining, ratelimit-reset',
     'Access-Control-Max-Age': '600',
   });

@@ -23,10 +23,13 @@ export function repeatReads(handlers: readonly Handler[]) {
       last,
     );
     for (let cutAt: number | undefined; ; await pause(againMs)) {
+      const began = performance.now();
       try {
         return await run();
       } catch (error) {
-        cutAt ??= performance.now();
+        // A held read that has run for longer was cut anew.
+        if (cutAt === undefined || performance.now() - began > againForMs)
+          cutAt = performance.now();
         const isLate = performance.now() - cutAt > againForMs;
         if (ctx.method !== 'GET' || ctx.headerSent || isLate || !wasCut(error)) throw error;
       }

@@ -244,17 +244,21 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 
 /**
  * Begins another delivery of the message and returns the number of the delivery. Returns null if
- * the task has no message or was erased.
+ * the task has no message or was erased, or if so many deliveries have begun before.
  */
-export async function beginResend(db: Knex, taskId: string): Promise<number | null> {
+export async function beginResend(
+  db: Knex,
+  taskId: string,
+  deliveriesMax = 1_000_000,
+): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
     `update callbacks
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
             changed_at = now()
-      where task_id = ? and url <> ''
+      where task_id = ? and url <> '' and deliveries < ?
         and (webhook_id is null or exists (select from webhooks where id = webhook_id))
      returning deliveries`,
-    [taskId],
+    [taskId, deliveriesMax],
   );
   return rows[0]?.deliveries ?? null;
 }

@@ -68,6 +68,7 @@ export function finalObject(
 
 export interface FinishedVideo {
   readonly shown: NewVideo;
+  /** The reported length; the measured length if the provider reports none. */
   readonly durationSeconds: number | null;
   readonly outputMilliseconds: number | null;
   /** The measured length; the reported length if the file does not contain it. */
@@ -99,6 +100,7 @@ export function finishedVideo(work: Work): FinishedVideo {
   const base = generation?.result;
   const last = lastReport(work)?.result;
   const seconds = lengthOf(last) ?? lengthOf(base);
+  const measured = stored?.milliseconds === undefined ? null : stored.milliseconds / 1000;
   const completionTokens = tokensOf(plan, generation);
   const size = stored?.size ?? outputSize(plan);
   const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
@@ -112,9 +114,9 @@ export function finishedVideo(work: Work): FinishedVideo {
       ...(size ? { width: size.width, height: size.height } : {}),
       ...(stored ? { expires_at: stored.expiresAt } : {}),
     },
-    durationSeconds: seconds,
+    durationSeconds: seconds ?? measured,
     outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
-    usedSeconds: stored?.milliseconds === undefined ? seconds : stored.milliseconds / 1000,
+    usedSeconds: measured ?? seconds,
     completionTokens,
     seed: base?.seed ?? null,
   };

@@ -124,6 +124,14 @@ test('after a resend the callback log shows the attempts of both deliveries in o
 const resend = (id: string, headers: Record<string, string> = {}) =>
   api.call('POST', `/v1/videos/generations/${id}/callbacks/resend`, undefined, headers);
 
+test('a callback is sent a hundred times at most for its owner', async () => {
+  const id = await aTask();
+  await api.db('callbacks').where({ task_id: id }).update({ deliveries: 99 });
+  expect((await resend(id)).status).toBe(202);
+  const { status, json } = await resend(id);
+  expect([status, json.error.code]).toEqual([409, 'callback_not_found']);
+});
+
 test('the owner of a task can have its callback sent again, whatever became of it', async () => {
   const id = await aTask();
   await answered(id, 1, 200);

@@ -106,18 +106,24 @@ describe('the limits of a key', () => {
     expect(api.temporal.submitted).toHaveLength(5);
   });
 
-  test('if the maximum number of reads with `Prefer: wait` is waiting, the next such read is answered at once', async () => {
-    api = await startApi({ heldReadsMax: 1 });
-    const { json } = await api.create();
-    const path = `${create}/${json.id}`;
-    const held = api.call('GET', path, undefined, { prefer: 'wait=60' });
-    await until('the request has ended', () => api.requests.length >= 1);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const second = await api.call('GET', path, undefined, { prefer: 'wait=60' });
-    expect([second.status, second.headers.get('preference-applied')]).toEqual([200, null]);
-    await api.finish(json.id);
-    expect((await held).json.status).toBe('failed');
-  });
+  test.each([
+    ['of a key', { heldReadsMax: 1 }],
+    ['of all keys', { heldReadsOfAllMax: 1 }],
+  ])(
+    'if the maximum number of reads with `Prefer: wait` %s is waiting, the next such read is answered at once',
+    async (_, limit) => {
+      api = await startApi(limit);
+      const { json } = await api.create();
+      const path = `${create}/${json.id}`;
+      const held = api.call('GET', path, undefined, { prefer: 'wait=60' });
+      await until('the request has ended', () => api.requests.length >= 1);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const second = await api.call('GET', path, undefined, { prefer: 'wait=60' });
+      expect([second.status, second.headers.get('preference-applied')]).toEqual([200, null]);
+      await api.finish(json.id);
+      expect((await held).json.status).toBe('failed');
+    },
+  );
 });
 
 describe('the limits of an address', () => {

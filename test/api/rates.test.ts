@@ -54,6 +54,7 @@ test('with the default settings a key may send 1,000 creates at once, and the ne
     listsAtOncePerAccountMax: 3,
     changesAtOncePerAccountMax: 5,
     heldReadsMax: 1_000,
+    heldReadsOfAllMax: 2_500,
   });
   api = await startApi({ ...rates, queuedTasksMax: config.queuedTasksMax });
   const statuses: number[] = [];

@@ -48,3 +48,13 @@ test('a cut connection makes no held read longer', async () => {
   // A wait that began again would end after 14.5 seconds.
   expect(performance.now() - began).toBeLessThan(14_000);
 }, 60_000);
+
+test('a held read survives two cuts', async () => {
+  const reading = api.call('GET', taskPath, undefined, { prefer: 'wait=7' });
+  for (const _ of [1, 2]) {
+    await setTimeout(3_000);
+    cutter.cutAt('find_tasks', 'before');
+  }
+  expect((await reading).status).toBe(200);
+  expect(cutter.hasCut()).toBe(true);
+}, 60_000);

@@ -2,6 +2,7 @@
 // deletion of a task's content is tested in files/content.test.ts.
 
 import { setTimeout } from 'node:timers/promises';
+import { kindOf } from '../../src/api/admit';
 import {
   cancelledSchema,
   modelsSchema,
@@ -280,6 +281,17 @@ describe('Prefer: wait', () => {
       expect(headers.get('preference-applied')).toBeNull();
     },
   );
+
+  test('a HEAD does not wait, and a path that ends with a slash is a read like the one without', async () => {
+    const id = await aTask();
+    const headers = { authorization: `Bearer ${api.apiKey}`, prefer: 'wait=60' };
+    const head = await fetch(`${api.url}${create}/${id}`, { method: 'HEAD', headers });
+    expect([head.status, head.headers.get('preference-applied')]).toEqual([200, null]);
+    const kinds = [`${create}/${id}`, `${create}/${id}/`].map((path) =>
+      kindOf({ method: 'GET', path }),
+    );
+    expect(kinds).toEqual(['reads', 'reads']);
+  });
 
   test('a waiting read whose caller has disconnected ends without a failure', async () => {
     const id = await aTask();

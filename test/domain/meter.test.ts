@@ -11,6 +11,7 @@ import type { Plan } from '../../src/domain/plan-types';
 import { settlementFor, total } from '../../src/domain/pricing';
 
 import { randomFrom } from '../support/books';
+import { aSuccess } from '../support/builders';
 import { theCatalogue } from '../support/catalogue';
 import { between, pick } from '../support/drawn-plans';
 
@@ -150,4 +151,19 @@ test('two models at one channel have their own meters', () => {
   expect(plan.hold.tokens).toBe(100_000);
   expect(tokensOf(plan, made('fast'))).toBe(50_000);
   expect(tokensOf(plan, made('slow'))).toBe(100_000);
+});
+
+test('a video whose provider reports no length has its measured length', () => {
+  const generation = aSuccess({ durationSeconds: null });
+  const size = { width: 1280, height: 720 };
+  const stored = { stored: true, links: {}, expiresAt: 1, size, milliseconds: 5_042 } as const;
+  const video = finishedVideo({
+    plan: planOf([undefined]),
+    generation,
+    enhanced: undefined,
+    stored,
+  });
+  expect([video.durationSeconds, video.usedSeconds]).toEqual([5.042, 5.042]);
+  // A length of the file decides no price.
+  expect(video.outputMilliseconds).toBeNull();
 });

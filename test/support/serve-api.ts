@@ -39,6 +39,7 @@ const testRates: Rates = {
   listsAtOncePerAccountMax: 100,
   changesAtOncePerAccountMax: 5,
   heldReadsMax: 10_000,
+  heldReadsOfAllMax: 10_000,
 };
 
 export type SettingsInTest = Partial<ApiSettings & Rates>;

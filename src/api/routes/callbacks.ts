@@ -48,7 +48,7 @@ export function callbackRoutes(
   const resend = async (ctx: KeyedContext): Promise<void> => {
     const own = await findOwn(ctx);
     if (!own) return refuse(ctx, taskNotFound);
-    const delivery = await beginResend(db, own.id);
+    const delivery = await beginResend(db, own.id, deliveriesMax);
     if (delivery === null) return refuse(ctx, nothingToResend);
     // The new delivery is stored, so the reconciler starts it if this call fails.
     temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
@@ -64,10 +64,13 @@ export function callbackRoutes(
   }
 }
 
+// The log of a task is answered whole. An operator may send a message again without a limit.
+const deliveriesMax = 100;
+
 const nothingToResend: Refusal = {
   code: 'callback_not_found',
   param: 'task_id',
-  message: 'There is no message to send: the task has not finished, or it has no callback.',
+  message: `There is no message to send: the task has not finished, has no callback, or was sent ${deliveriesMax} times.`,
 };
 
 function seconds(at: Date): number {

@@ -13,11 +13,11 @@ type Read = () => Promise<Found | undefined>;
 
 /**
  * A held read ends when the task is final, the time is over, the caller has disconnected or the
- * process is stopping. A server may ignore `Prefer: wait`, so a key with too many held reads is
- * answered at once.
+ * process is stopping. A server may ignore `Prefer: wait`, so a read is answered at once if its key
+ * or all keys together have too many held reads.
  */
 export function holdReads({ rates, isServing }: ApiDeps) {
-  const held = countHeld(rates.heldReadsMax);
+  const held = countHeld(rates.heldReadsMax, rates.heldReadsOfAllMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
     ctx.state.heldUntilMs ??= performance.now() + waitMs;
@@ -53,16 +53,19 @@ function rounds(): () => Promise<void> {
   };
 }
 
-function countHeld(max: number) {
+function countHeld(max: number, ofAllMax: number) {
   const held = new Map<string, number>();
+  let ofAll = 0;
   const countOf = (keyId: string) => held.get(keyId) ?? 0;
   return {
     enter(keyId: string): boolean {
-      if (countOf(keyId) >= max) return false;
+      if (countOf(keyId) >= max || ofAll >= ofAllMax) return false;
+      ofAll += 1;
       held.set(keyId, countOf(keyId) + 1);
       return true;
     },
     leave(keyId: string): void {
+      ofAll -= 1;
       if (countOf(keyId) > 1) held.set(keyId, countOf(keyId) - 1);
       else held.delete(keyId);
     },
@@ -73,9 +76,9 @@ function countHeld(max: number) {
  * The seconds of `Prefer: wait=N`, at most 60; 0 without this preference. Other preferences are
  * ignored, as the standard of the header requires.
  */
-function waitOf({ req }: KeyedCall): number {
+function waitOf({ method, req }: KeyedCall): number {
   const { prefer } = req.headers;
-  if (prefer === undefined) return 0;
+  if (prefer === undefined || method === 'HEAD') return 0;
   const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(String(prefer));
   return Math.min(Number(wait?.[1] ?? 0), waitSecondsMax);
 }
