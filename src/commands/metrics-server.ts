@@ -24,7 +24,7 @@ interface MetricsOptions {
    * Returns the parts of /readyz. The worker is ready if all parts are true. Without this function,
    * /livez and /readyz are not served.
    */
-  readonly health?: () => Promise<object>;
+  readonly health?: () => Promise<{ readonly ready: boolean; readonly parts: object }>;
 }
 
 export async function serveMetrics(options: MetricsOptions) {
@@ -83,9 +83,8 @@ async function answerOf(options: MetricsOptions, path: string | undefined): Prom
   }
   if (health && path === '/livez') return { status: 200, ...json({ alive: true }) };
   if (health && path === '/readyz') {
-    const parts = await health();
-    const ready = Object.values(parts).every((part) => part === true);
-    return { status: ready ? 200 : 503, ...json({ ready, parts }) };
+    const found = await health();
+    return { status: found.ready ? 200 : 503, ...json(found) };
   }
   return { status: 404 };
 }

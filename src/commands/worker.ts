@@ -20,6 +20,8 @@ import { observedStorage } from './observed-storage';
 import { showPool } from './pool-gauges';
 import { untilSchemaIsRight } from './wait-for-schema';
 
+const starting = { ready: false, parts: { polls: false, database: true, watchers: false } };
+
 export const worker: Command<'worker'> = async ({ config, log }) => {
   let catalogue = await loadWithKeys(config);
   const meters = createMeters('worker');
@@ -41,7 +43,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       port: config.metricsPort,
       corePort,
       refresh: async () => showPool(db, meters),
-      health: async () => running?.health() ?? { polls: false, database: true, watchers: false },
+      health: async () => running?.health() ?? starting,
     });
     running = await startWorker(settingsOf(config), {
       db,

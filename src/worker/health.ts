@@ -1,5 +1,6 @@
-// Checks if a worker is ready. A worker is ready if Temporal lists recent polls of this process,
-// the database answers, and every channel with open jobs was polled recently.
+// Checks if a worker is ready. A worker is ready if Temporal lists recent polls of this process and
+// the database answers. It is also shown if every channel with open jobs was polled recently. That
+// is no condition, because a fault of a provider would keep a release from replacing the workers.
 
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
@@ -9,9 +10,12 @@ import { queuesOf } from '../../workflows/messages';
 import { listUnwatched } from '../db/watchers';
 
 export interface WorkerHealth {
-  readonly polls: boolean;
-  readonly database: boolean;
-  readonly watchers: boolean;
+  readonly ready: boolean;
+  readonly parts: {
+    readonly polls: boolean;
+    readonly database: boolean;
+    readonly watchers: boolean;
+  };
 }
 
 interface Checked {
@@ -65,11 +69,10 @@ async function ask(deps: Checked): Promise<WorkerHealth> {
     isBusy(queues.files) || within(polls(deps, queues.files, activityTasks)),
     within(listUnwatched(db, watcherSilentSeconds)),
   ]);
-  return {
-    polls: [workflows, loops, callbacks, files].every((seen) => seen === true),
-    database: silent !== null,
-    watchers: silent?.length === 0,
-  };
+  const polling = [workflows, loops, callbacks, files].every((seen) => seen === true);
+  const database = silent !== null;
+  const parts = { polls: polling, database, watchers: silent?.length === 0 };
+  return { ready: polling && database, parts };
 }
 
 /** True if Temporal has recently received a poll of this process for the queue. */
