@@ -155,8 +155,8 @@ export const noRoles: Roles = { api: null, worker: null, operator: null };
 
 /**
  * Brings the schema up to date and grants the roles their privileges. Several processes may call
- * this at once. A newer schema is refused and left unchanged. Returns the names of the applied
- * steps.
+ * this at once. A newer schema and its privileges are left unchanged. Returns the names of the
+ * applied steps.
  */
 export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonly string[]> {
   await refusePooler(db);
@@ -165,14 +165,14 @@ export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonl
     await refuseEncoding(trx);
     await refuseOtherThanOwner(trx);
     return withSlowStatements(trx, slowLimitMs, async () => {
-      const applied = await applyMissing(trx);
-      await grantPrivileges(trx, roles);
+      const { isNewer, applied } = await applyMissing(trx);
+      if (!isNewer) await grantPrivileges(trx, roles);
       return applied;
     });
   });
 }
 
-async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
+async function applyMissing(trx: Knex.Transaction) {
   await trx.raw('select pg_advisory_xact_lock(?)', [migrationLock]);
   await trx.raw(`
     create table if not exists schema_migrations (
@@ -182,22 +182,21 @@ async function applyMissing(trx: Knex.Transaction): Promise<readonly string[]> {
   const { rows } = await trx.raw<{ rows: { name: string }[] }>(
     'select name from schema_migrations',
   );
-  const applied = new Set(rows.map((row) => row.name));
-  refuseNewer(applied);
-  const missing = migrations.filter(({ name }) => !applied.has(name));
+  const { missing, isNewer } = compared(rows.map((row) => row.name));
   for (const { name, up } of missing) {
     await up(trx);
     await trx.raw('insert into schema_migrations (name) values (?)', [name]);
   }
-  return missing.map(({ name }) => name);
+  return { isNewer, applied: missing.map(({ name }) => name) };
 }
 
-/** Throws unless the schema is exactly the one for which this code was written. */
+/**
+ * Throws if the schema lacks a step of this code. A newer schema is right too: its steps only add,
+ * and processes of the old version must be able to start again while they are replaced.
+ */
 export async function checkSchema(db: Knex): Promise<void> {
   await refusePooler(db);
-  const applied = new Set(await appliedSteps(db));
-  refuseNewer(applied);
-  const missing = migrations.filter(({ name }) => !applied.has(name));
+  const { missing } = compared(await appliedSteps(db));
   if (missing.length > 0) {
     throw new SchemaMismatch(
       `The database lacks ${missing.map(({ name }) => name).join(', ')}: run "admin migrate" first.`,
@@ -218,12 +217,15 @@ async function appliedSteps(db: Knex): Promise<readonly string[]> {
   }
 }
 
-function refuseNewer(applied: ReadonlySet<string>): void {
+/** Throws if the schema has steps of another version, but not all steps of this one. */
+function compared(applied: readonly string[]) {
   const known = new Set(migrations.map(({ name }) => name));
-  const unknown = [...applied].filter((name) => !known.has(name));
-  if (unknown.length === 0) return;
-  throw new SchemaMismatch(
-    `The database has a newer schema than this version knows (${unknown.join(', ')}). ` +
-      'Nothing was changed: run the version that made it, or a later one.',
-  );
+  const unknown = applied.filter((name) => !known.has(name));
+  const missing = migrations.filter(({ name }) => !applied.includes(name));
+  if (unknown.length > 0 && missing.length > 0) {
+    throw new SchemaMismatch(
+      `The database was made by another version of the service (${unknown.join(', ')}). Nothing was changed.`,
+    );
+  }
+  return { missing, isNewer: unknown.length > 0 };
 }

@@ -1,5 +1,5 @@
 // Refuses databases that this version cannot use. Each refusal has a message for the operator.
-// Missing and newer schemas are refused in database.ts.
+// Schemas that lack a step are refused in database.ts.
 
 import type { Knex } from 'knex';
 
