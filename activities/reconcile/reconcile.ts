@@ -2,6 +2,7 @@
 // finish. Each duty is in a separate file, and docs/architecture.md lists all duties. If a duty
 // fails, the next duties still run. Then the run fails and is repeated.
 
+import { recordRun } from '../../src/db/reconcile';
 import type { ReconcileReport } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
@@ -45,5 +46,6 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   await attempt(removeExpired(deps));
   await attempt(forgetOld());
   if (failures.length > 0) throw failures[0];
+  await recordRun(deps.db);
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
 }

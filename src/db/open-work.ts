@@ -12,6 +12,7 @@ export interface OpenWork {
   readonly callbackOverdueSeconds: number;
   readonly resultAwaitedSeconds: number;
   readonly heldMicros: number;
+  readonly reconcilerAgeSeconds: number;
   /** Null if no audit has run yet. */
   readonly auditAgeSeconds: number | null;
 }
@@ -79,6 +80,8 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
                       where state = 'awaited' and role <> 'upload' and expires_at > now()), 0)::float8
              as "resultAwaitedSeconds",
            (select coalesce(sum(held), 0) from balances)::float8 as "heldMicros",
+           (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'reconciler')
+             as "reconcilerAgeSeconds",
            (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'audit')
              as "auditAgeSeconds"`);
   const [open] = rows;

@@ -31,10 +31,15 @@ export async function nextSlice(db: Knex, size: number): Promise<readonly OpenRo
   const after = await listFromCursor(db, '>', size);
   const rest = size - after.length;
   const slice = rest > 0 ? [...after, ...(await listFromCursor(db, '<=', rest))] : after;
-  await db.raw(`update loops set ran_at = now(), continues_after = ? where kind = 'reconciler'`, [
+  await db.raw(`update loops set continues_after = ? where kind = 'reconciler'`, [
     slice.at(-1)?.id ?? '',
   ]);
   return slice;
+}
+
+/** Records the end of a run in which no duty failed. An old time is an alert. */
+export async function recordRun(db: Knex): Promise<void> {
+  await db.raw(`update loops set ran_at = now() where kind = 'reconciler'`);
 }
 
 async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promise<OpenRow[]> {

@@ -88,6 +88,11 @@ export const metrics = {
     of: 'api',
     help: 'Money held for open tasks, in the currency of the books.',
   },
+  video_reconciler_age_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time since the last run of the reconciler in which no duty failed.',
+  },
   video_audit_age_seconds: {
     kind: 'gauge',
     of: 'api',

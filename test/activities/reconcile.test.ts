@@ -2,6 +2,7 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
+import { readOpenWork } from '../../src/db/open-work';
 import { findTask } from '../../src/db/tasks';
 import { activitySettings } from '../support/activity-settings';
 import { storePending } from '../support/books';
@@ -15,19 +16,32 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
+const runWith = (ensureWatchers: () => Promise<void>) => {
+  const { reconcileOnce } = createReconcileActivities({
+    db: database.db,
+    ensureWatchers,
+    startDelivery: async () => undefined,
+    startTask: async () => true,
+    channels: { ids: () => [] },
+    now: () => Date.now(),
+    settings: activitySettings,
+    events: { finding: () => undefined },
+  } as never);
+  return new MockActivityEnvironment().run(reconcileOnce);
+};
+const hasRun = async () => (await readOpenWork(database.db)).reconcilerAgeSeconds < 60;
+
 test('if one duty of the reconciler fails, the other duties still run, and then the run fails', async () => {
   const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 86_400_000 * 3 });
   await storePending(database.db, input, { answered: true });
   await database.db.raw(`update tasks set deadline_at = now() - interval '1 minute'`);
-  const { reconcileOnce } = createReconcileActivities({
-    db: database.db,
-    ensureWatchers: () => Promise.reject(new Error('Temporal is away.')),
-    startDelivery: async () => undefined,
-    startTask: async () => true,
-    settings: activitySettings,
-    events: { finding: () => undefined },
-  } as never);
-  const run = new MockActivityEnvironment().run(reconcileOnce);
+  const run = runWith(() => Promise.reject(new Error('Temporal is away.')));
   await expect(run).rejects.toThrow('Temporal is away.');
   expect(await findTask(database.db, input.taskId)).toMatchObject({ status: 'failed' });
+  expect(await hasRun()).toBe(false);
+});
+
+test('a run of the reconciler in which no duty fails is recorded', async () => {
+  await runWith(async () => undefined);
+  expect(await hasRun()).toBe(true);
 });

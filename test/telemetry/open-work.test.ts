@@ -27,6 +27,7 @@ test('for an empty database, the metrics show no open work, no held money and no
     callbackOverdueSeconds: 0,
     resultAwaitedSeconds: 0,
     heldMicros: 0,
+    reconcilerAgeSeconds: expect.any(Number),
     auditAgeSeconds: null,
   });
 });
