@@ -12,7 +12,7 @@ import type { WorkerDeps } from '../deps';
 
 type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery'>;
 
-// A task is withdrawn if its create was not answered for this long. A create waits for at most 30 s
+// A task is withdrawn if its create was not answered for this long. A create waits for at most 15 s
 // (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it answers with the task. So a task is
 // never withdrawn if its caller got it; a 503 with its id says that this may happen.
 const unansweredSeconds = 60;

@@ -44,6 +44,15 @@ export async function markAnswered(
   return stored;
 }
 
+/** The oldest pending tasks. */
+export async function listPending(db: Knex, limit: number): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    'select id from tasks where start_at is not null order by created_at limit ?',
+    [limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** The pending tasks that are older than `olderThanSeconds` and whose id no caller has. */
 export async function listUnanswered(
   db: Knex,

@@ -680,6 +680,21 @@ describe('`reconcile lost`', () => {
     }
     expect(await admin('reconcile lost --hours 49')).toMatchObject({ exitCode: 2 });
   });
+
+  test('ends the pending tasks of an older copy of the database, if that is asked for', async () => {
+    const account = await anAccount('10');
+    const [pending, open] = [aTaskId(), aTaskId()];
+    await storePending(database.db, anOpening(account, pending, 1_000_000), { answered: true });
+    await openNew(database.db, anOpening(account, open, 1_000_000));
+    const statusOf = async (id: string) => (await admin(`tasks show ${id} --json`)).json.status;
+    await admin('reconcile lost');
+    expect(await statusOf(pending)).toBe('pending');
+    const { json } = await admin('reconcile lost --pending --json');
+    expect(json.ended).toBeGreaterThan(0);
+    expect([await statusOf(pending), await statusOf(open)]).toEqual(['failed', 'submitted']);
+    const { json: shown } = await admin(`accounts show ${account} --json`);
+    expect([shown.available, shown.held]).toEqual(['9.000000', '1.000000']);
+  });
 });
 
 describe('the schema', () => {

@@ -1,18 +1,58 @@
 // The command `admin reconcile lost`. An operator runs this command to confirm that Temporal lost
 // tasks. The reconciler then closes and refunds these tasks, even if there are many.
 
+import { failPending, listPending } from '../../db/pending-tasks';
 import { confirmLoss } from '../../db/reconcile';
-import type { AdminCommand } from './command-line';
+import { stoppedMessage } from '../../domain/task';
+import { startCallbacks } from './callbacks';
+import type { AdminCommand, AdminContext } from './command-line';
 import { countOf } from './values';
+
+const batch = 1_000;
 
 export const reconcileLost: AdminCommand = {
   name: 'reconcile lost',
-  options: { hours: { value: 'N', about: 'for how long from now (2)' } },
+  options: {
+    hours: { value: 'N', about: 'for how long from now (2)' },
+    pending: {
+      about:
+        'also ends all pending tasks: in an older copy of the database, they may be made already',
+    },
+  },
   changes: () => ({ kind: 'service' }),
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
-  async run({ db }, input) {
-    const until = (await confirmLoss(db(), countOf(input, 'hours', 2, 48))).toISOString();
+  async run(context, input) {
+    const hours = countOf(input, 'hours', 2, 48);
+    const until = (await confirmLoss(context.db(), hours)).toISOString();
     const text = `Until ${until} every open task that Temporal does not know is closed and refunded.`;
-    return { data: { until }, text };
+    const confirmed = { data: { until }, text };
+    if (!input.flag('pending')) return confirmed;
+    return {
+      ...confirmed,
+      async afterwards() {
+        const ended = await endPending(context);
+        return {
+          data: { until, ended },
+          text: `${text}\nPending tasks that were ended: ${ended}.`,
+        };
+      },
+    };
   },
 };
+
+async function endPending(context: AdminContext): Promise<number> {
+  const db = context.committed();
+  const announced: string[] = [];
+  let count = 0;
+  for (;;) {
+    const ids = await listPending(db, batch);
+    for (const id of ids) {
+      const ended = await failPending(db, id, stoppedMessage);
+      if (ended) count += 1;
+      if (ended?.hasCallback) announced.push(id);
+    }
+    if (ids.length < batch) break;
+  }
+  await startCallbacks(context, announced);
+  return count;
+}
