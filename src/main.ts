@@ -99,12 +99,17 @@ function listenForSignals(log: Logger) {
   // If `process.send` exists, a development stack started this process. If that stack dies, only
   // the event `disconnect` stops this process.
   if (process.send) process.once('disconnect', stop);
-  process.on('SIGHUP', () => {
+  // A process that waits for its database has read the catalogue already.
+  let reloadsLater = false;
+  const reload = () => {
+    reloadsLater = !running;
     running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
-  });
+  };
+  process.on('SIGHUP', reload);
   return {
     obey(started: Running) {
       running = started;
+      if (reloadsLater) reload();
     },
   };
 }

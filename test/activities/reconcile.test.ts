@@ -24,6 +24,7 @@ const runWith = (ensureWatchers: () => Promise<void>) => {
     startTask: async () => true,
     channels: { ids: () => [] },
     now: () => Date.now(),
+    client: { workflow: { list: async function* () {} } },
     settings: activitySettings,
     events: { finding: () => undefined },
   } as never);

@@ -78,12 +78,16 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
       expect(await lateApi.get('/readyz')).toMatchObject(unavailable);
       const worker = outage.startWorker();
       await until('it waits', () => worker.said().includes('the database does not answer yet'));
+      worker.signal('SIGHUP');
 
       await outage.comeBack();
       for (const one of [outage.api, lateApi]) {
         await until('it is ready', async () => (await one.get('/readyz')).status === 200);
       }
       await until('the worker is ready', () => worker.said().includes('worker is ready'));
+      await until('it has read the catalogue again', () =>
+        worker.said().includes('the catalogue was read again'),
+      );
       worker.signal('SIGTERM');
       lateApi.process.signal('SIGTERM');
       expect((await worker.ended).code).toBe(0);
