@@ -28,10 +28,18 @@ export type InputFiles = ReadonlyMap<string, InputFile | null>;
 // become 60 MB.
 const inlineBytesMax = 45_000_000;
 
+/** What most generators take inside a request. */
+export const inlineKinds: readonly Media[] = ['image', 'audio'];
+
 const kinds = { images: 'image', videos: 'video', audios: 'audio' } as const;
 const mediaFields = ['images', 'videos', 'audios'] as const;
 
-export function inputFileFaults(request: VideoRequest, files: InputFiles): Refusal[] {
+/** `inline` are the kinds of files whose bytes may be sent inside the request. */
+export function inputFileFaults(
+  request: VideoRequest,
+  files: InputFiles,
+  inline: readonly Media[] = inlineKinds,
+): Refusal[] {
   const faults: Refusal[] = [];
   let inlineBytes = 0;
   for (const field of mediaFields) {
@@ -40,7 +48,7 @@ export function inputFileFaults(request: VideoRequest, files: InputFiles): Refus
       const param = `${field}[${index}]`;
       const file = files.get(sent);
       if (file?.sentAs === 'inline') inlineBytes += file.bytes;
-      const fault = faultOf(file ?? null, kinds[field]);
+      const fault = faultOf(file ?? null, kinds[field], inline);
       if (fault) faults.push({ code: 'invalid_value', param, message: `${param}: ${fault}` });
     }
   }
@@ -53,12 +61,12 @@ export function inputFileFaults(request: VideoRequest, files: InputFiles): Refus
   return faults;
 }
 
-function faultOf(file: InputFile | null, wanted: Media): string | null {
+function faultOf(file: InputFile | null, wanted: Media, inline: readonly Media[]): string | null {
   if (!file) return 'there is no such file; it may have been deleted. Upload it again.';
   if (file.media !== wanted) return `the file is of the kind ${file.media}, not ${wanted}.`;
-  if (file.media === 'video' && file.sentAs === 'inline') {
+  if (file.sentAs === 'inline' && !inline.includes(file.media)) {
     return (
-      'the generator takes a video by its address only, and this service has no address that it can reach. ' +
+      `the generator takes a file of the kind ${file.media} by its address only, and this service has no address that it can reach. ` +
       'Send a public address; an operator can set PUBLIC_URL to a public https address.'
     );
   }

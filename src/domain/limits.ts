@@ -5,12 +5,16 @@
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
 import { contractSeedMax, type InputType } from '../contract/vocabulary';
+import { inlineKinds } from './input-files';
+import type { Media } from './media-type';
 
 export interface Limits {
   /** Fields of metadata that a channel cannot pass on. */
   readonly ignores: readonly ('watermark' | 'seed' | 'safety_identifier')[];
   /** The other options of metadata that all channels pass on; null for any option. */
   readonly options: readonly string[] | null;
+  /** The kinds of files that each channel takes inside a request. */
+  readonly inline: readonly Media[];
   /** The highest seed that a channel takes. */
   readonly seedMax: number;
   /** Options in lower case that a channel would pass on, although they set what is priced. */
@@ -44,6 +48,9 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
   return {
     ignores: [...new Set(ofChannels.flatMap(({ ignores = [] }) => ignores))],
     options: first?.filter((name) => listed.every((names) => names.includes(name))) ?? null,
+    inline: inlineKinds.filter((kind) =>
+      ofChannels.every(({ inline = inlineKinds }) => inline.includes(kind)),
+    ),
     seedMax: Math.min(...ofChannels.map(({ seedMax = contractSeedMax }) => seedMax)),
     refuses: ofChannels.flatMap(({ refuses = [] }) => refuses),
     ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,

@@ -60,10 +60,13 @@ type Planned =
 
 export function planTask(request: VideoRequest, catalogue: Catalogue, given: PlanGiven): Planned {
   const files = given.files ?? noFiles;
-  const refusals = [...addressFaults(request, given), ...inputFileFaults(request, files)];
   const named = findModel(catalogue, request.model);
   const selected = named && selectEntry(catalogue, named, request.mode);
   const model = selected && presentEntry(catalogue, selected, given.now ?? 0);
+  const refusals = [
+    ...addressFaults(request, given),
+    ...inputFileFaults(request, files, model?.limits.inline),
+  ];
   if (!model) {
     const models = () => given.models?.() ?? Object.keys(catalogue.models);
     const fault = selected ? retired(selected) : unknownModel(request.model, models());

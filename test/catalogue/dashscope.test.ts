@@ -92,6 +92,21 @@ const refused = (over: object) => {
   return planTask(request, catalogue, { seed: 1 }).refusals?.map(({ param }) => param);
 };
 const image = 'https://media.example.com/a.png';
+
+test.each([
+  ['image', undefined],
+  ['audio', 'audios[0]'],
+] as const)('a file of the kind %s that has no address is refused, or planned', (media, param) => {
+  const file = { id: 'file_1', media, bytes: 9, durationMs: null, sentAs: 'inline' } as const;
+  const request = aRequest({
+    ...{ model: 'wan', duration: 5, ratio: '16:9', images: [image] },
+    ...(media === 'image' ? { images: ['file_1'] } : { audios: ['file_1'] }),
+  });
+  const files = new Map([['file_1', file]]);
+  const { refusals } = planTask(request, catalogue, { seed: 1, files });
+  expect(refusals?.map((fault) => fault.param)).toEqual(param ? [param] : undefined);
+});
+
 const metadata = (fields: object) => ({ metadata: fields });
 
 test.each([

@@ -10,7 +10,12 @@ export const dashscope: Protocol = {
   does: ['generation'],
   needsMeter: true,
   brokenPromises,
-  limits: () => ({ ignores: ['safety_identifier'], options, seedMax: 2_147_483_647 }),
+  limits: () => ({
+    ignores: ['safety_identifier'],
+    options,
+    seedMax: 2_147_483_647,
+    inline: ['image'],
+  }),
   trusts: ['ownAccount'],
   connect: createDashscope,
 };
