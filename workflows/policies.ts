@@ -17,7 +17,8 @@ export const transactionPolicy: LocalActivityOptions = {
   summary: 'row and money in one transaction',
   startToCloseTimeout: '7 s',
   localRetryThreshold: '1 ms',
-  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '10 s' },
+  // Each retry adds six events to the history. With 30 s, its limit is reached after three days.
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
 /**

@@ -173,9 +173,13 @@ export class TaskState {
   /** Registers the handlers. Called once, before the workflow does anything else. */
   listen(): void {
     setHandler(defineQuery<ToldTask>(taskQuery), () => this.told());
-    setHandler(defineSignal<[JobReport]>(jobSignal), (report: JobReport) => this.take(report));
+    // A signal that somebody sends by hand may have no argument.
+    setHandler(defineSignal<[JobReport?]>(jobSignal), (report?: JobReport) => {
+      if (report?.kind) this.take(report);
+    });
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
-    setHandler(defineSignal<[PlacementAttempt]>(attemptSignal), (attempt: PlacementAttempt) => {
+    setHandler(defineSignal<[PlacementAttempt?]>(attemptSignal), (attempt?: PlacementAttempt) => {
+      if (!attempt?.kind) return;
       this.jobs.tried(attempt);
       this.describe();
     });

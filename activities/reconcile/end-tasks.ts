@@ -159,6 +159,8 @@ const attemptsBeforeStuck = 4;
 
 function stateOf(found: WorkflowExecutionDescription | undefined): WorkflowState {
   if (!found) return 'unknown';
+  // An operator may pause a workflow; the deadline still ends its task. Untested: the tests’ server cannot.
+  if (found.status.name === 'PAUSED') return 'live';
   if (found.status.name !== 'RUNNING') return 'ended';
   const attempt = found.raw.pendingWorkflowTask?.attempt ?? 0;
   return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';

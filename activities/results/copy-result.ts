@@ -19,6 +19,13 @@ type Copying = Pick<WorkerDeps, 'db' | 'storage'> & {
 /** Thrown if a copy failed. The message tells operators the reason, and contains no URL. */
 export class CopyFailure extends Error {
   override readonly name = 'CopyFailure';
+  /** True if the provider refused the link, so that another link may work. */
+  readonly isLinkRefused: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isLinkRefused?: boolean } = {}) {
+    super(message, options);
+    this.isLinkRefused = options.isLinkRefused === true;
+  }
 }
 
 // This limit is far above the size of any generated video. A faulty server cannot fill the storage.
@@ -68,7 +75,10 @@ async function copy(
   };
   const { status, headers, body } = await openDownload(row.sourceUrl, options);
   try {
-    if (status !== 200) throw new CopyFailure(`The provider answered ${status}.`);
+    if (status !== 200) {
+      const isLinkRefused = status >= 400 && status < 500 && status !== 429;
+      throw new CopyFailure(`The provider answered ${status}.`, { isLinkRefused });
+    }
     const length = lengthIn(headers['content-length']);
     const incoming = await readIncoming(body);
     const type = mediaTypeOf(incoming.head);

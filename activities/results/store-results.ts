@@ -36,7 +36,8 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   }
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
-  const late = AbortSignal.timeout(Math.max(0, Math.round(leftMs)));
+  // If no worker ran until the time was over, one attempt is still made.
+  const late = AbortSignal.timeout(Math.max(attemptMinMs, Math.round(leftMs)));
   const { failures, ...measured } = await copyAll(deps, input, rows, late);
   const [failure] = failures;
   if (!failure) {
@@ -51,9 +52,12 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   return { stored: false };
 }
 
+const attemptMinMs = 60_000;
+
 interface Failure {
   readonly row: ResultRow;
   readonly why: string;
+  readonly isLinkRefused: boolean;
 }
 
 interface Copies {
@@ -91,7 +95,8 @@ async function copyAll(
         cancellationSignal.throwIfAborted();
         const why = whyOf(error);
         deps.events.resultNotStored(taskId, row.role, 'failed', why);
-        return { row, why };
+        const isLinkRefused = error instanceof CopyFailure && error.isLinkRefused;
+        return { row, why, isLinkRefused };
       }
     }),
   );
@@ -115,8 +120,8 @@ function whyOf(error: unknown): string {
 const names: Readonly<Record<ResultRole, string>> = { video: 'video', last_frame: 'last frame' };
 
 /**
- * Returns the error that makes Temporal repeat the activity. If a provider's link has expired, the
- * provider is asked for a new link first.
+ * Returns the error that makes Temporal repeat the activity. If a provider's link has expired or is
+ * refused, the provider is asked for a new link first. Some providers do not say how long a link lives.
  */
 async function notStored(
   deps: WorkerDeps,
@@ -126,7 +131,8 @@ async function notStored(
 ): Promise<ApplicationFailure> {
   let isRenewed = false;
   for (const failure of failures) {
-    if (failure.row.isSourceDead && (await renewLink(deps, taskId, failure.row))) isRenewed = true;
+    const isDead = failure.row.isSourceDead || failure.isLinkRefused;
+    if (isDead && (await renewLink(deps, taskId, failure.row))) isRenewed = true;
   }
   const message = `The ${names[row.role]} is not stored yet. ${why}`;
   const soon = isRenewed ? { nextRetryDelay: '1 s' as const } : {};

@@ -1,11 +1,21 @@
 // The activity that stores the results of a task, when their files are not kept as long as it takes.
 
+import type { WorkerDeps } from '../../activities/deps';
 import { createFileActivities } from '../../activities/results/store-results';
 import { findResults, markStored } from '../../src/db/files/results';
 import { giveUpResults, takeDown } from '../../src/db/files/retention';
+import type { ResultRole } from '../../src/domain/results';
+import { aSuccess } from '../support/builders';
 import { quietWorker } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
+import { webServers } from '../support/web-servers';
+
+const serve = webServers();
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -23,12 +33,25 @@ const storedBytes = {
   ...{ size: null, durationMs: null },
 };
 
-function store(taskId: string) {
-  const source = { url: 'http://127.0.0.1:1/x', channel: 'studio', expiresAt: null };
-  const sources = [{ role: 'video', ...source }] as const;
-  const { storeResults } = createFileActivities(upstream.deps);
-  const input = { taskId, sources, triedForSeconds: 200_000 };
-  return quietWorker().run(storeResults, input);
+interface Copy {
+  readonly role?: ResultRole;
+  readonly url?: string;
+  readonly triedForSeconds?: number;
+  readonly deps?: WorkerDeps;
+}
+
+function store(
+  taskId: string,
+  {
+    role = 'video',
+    url = 'http://127.0.0.1:1/x',
+    triedForSeconds = 200_000,
+    deps = upstream.deps,
+  }: Copy = {},
+) {
+  const sources = [{ role, url, channel: 'studio', expiresAt: null }] as const;
+  const { storeResults } = createFileActivities(deps);
+  return quietWorker().run(storeResults, { taskId, sources, triedForSeconds });
 }
 
 /** A task whose video could not be copied yet. */
@@ -67,4 +90,39 @@ test('a copy that ends after another attempt has given up is not stored', async 
   expect(await giveUpResults(database.db, taskId)).toBe(true);
   expect(await markStored(database.db, fileId, storedBytes)).toBe(false);
   expect(await store(taskId)).toEqual({ stored: false });
+});
+
+/** Files from a local host, whose job answers each read with this link. */
+function depsWith(host: string, videoUrl: string): WorkerDeps {
+  const { channels, settings, ...rest } = upstream.deps;
+  const find = (id: string) => {
+    const found = channels.find(id);
+    const reading = { status: 'succeeded', result: { ...aSuccess().result, videoUrl } } as never;
+    return found && { ...found, provider: { ...found.provider, read: async () => reading } };
+  };
+  return {
+    ...rest,
+    channels: { ...channels, find },
+    settings: { ...settings, dangerouslyAllowProviderHosts: [host] },
+  };
+}
+
+test('a link that the provider refuses is replaced, although its life is not known', async () => {
+  const host = await serve((_, response) => response.writeHead(403).end());
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  const deps = depsWith(host, `http://${host}/new.mp4`);
+  const copy = store(input.taskId, { url: `http://${host}/old.mp4`, deps });
+  await expect(copy).rejects.toMatchObject({ type: 'NotStored', nextRetryDelay: '1 s' });
+  const rows = await database.db('files').where({ task_id: input.taskId });
+  expect(rows).toMatchObject([{ source_url: `http://${host}/new.mp4` }]);
+});
+
+test('a copy whose time ran out while no worker ran is tried once', async () => {
+  const host = await serve((_, response) => response.end(png));
+  const { taskId } = await upstream.input();
+  const copy = { role: 'last_frame', url: `http://${host}/a.png`, triedForSeconds: -1 } as const;
+  expect(await store(taskId, { ...copy, deps: depsWith(host, '') })).toMatchObject({
+    stored: true,
+  });
 });

@@ -4,7 +4,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob, PlacementAttempt } from '../../src/domain/job';
 import { stageOf } from '../../src/domain/task';
-import { attemptSignal, turnSignal } from '../../workflows/messages';
+import { attemptSignal, jobSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
 import { openWorlds, ourLinks, type World, type Worlds } from '../support/task-world';
@@ -182,6 +182,17 @@ describe('success', () => {
       expect(world.submitted).toHaveLength(2);
     }));
 });
+
+test('signals without an argument, as somebody may send by hand, change nothing', () =>
+  run(async (world) => {
+    const input = aTaskInput();
+    const task = await world.start(input);
+    await task.accepted;
+    const handle = world.env.client.workflow.getHandle(input.taskId);
+    for (const name of [jobSignal, attemptSignal, turnSignal]) await handle.signal(name);
+    await task.report(aSuccess());
+    expect((await task.result()).status).toBe('succeeded');
+  }));
 
 describe('the results', () => {
   const lastFrame = {
