@@ -16,16 +16,20 @@ type Notifier = Pick<WorkerDeps, 'db' | 'channels' | 'client'>;
 
 /** Sixteen calls run at the same time, so that a round stays short if many jobs end. */
 const atOnce = 16;
+// A task whose workflow Temporal does not know is notified again after this time.
+const unknownForSeconds = 300;
 
 export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Promise<void> {
   const notified: JobNews[] = [];
+  const unknown: JobNews[] = [];
   await eachAtOnce(news, atOnce, async (item) => {
-    if (await notifyTask(deps, item)) notified.push(item);
+    const outcome = await notifyTask(deps, item);
+    if (outcome === 'notified') notified.push(item);
+    if (outcome === 'unknown') unknown.push(item);
   });
-  await markNotified(
-    deps.db,
-    notified.filter(({ report }) => isFinalReport(report)),
-  );
+  const isEnd = ({ report }: JobNews) => isFinalReport(report);
+  await markNotified(deps.db, notified.filter(isEnd), 0);
+  await markNotified(deps.db, unknown.filter(isEnd), unknownForSeconds);
 }
 
 /**
@@ -59,15 +63,19 @@ export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<bo
   return signal(client, taskId, turnSignal, kind);
 }
 
-/** Returns false if the notification failed. */
-async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<boolean> {
+/** `unknown`: Temporal does not know the workflow of the task. */
+type Outcome = 'notified' | 'unknown' | 'failed';
+
+async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<Outcome> {
   const { taskId, report } = news;
-  if (!isFinalReport(report)) return signal(client, taskId, jobSignal, report);
+  if (!isFinalReport(report)) {
+    return (await signal(client, taskId, jobSignal, report)) ? 'notified' : 'failed';
+  }
   try {
     await complete(client, news);
-    return true;
+    return 'notified';
   } catch (error) {
-    if (!(error instanceof ActivityNotFoundError)) return false;
+    if (!(error instanceof ActivityNotFoundError)) return 'failed';
     return notifyWithoutActivity({ db, client }, news);
   }
 }
@@ -84,14 +92,14 @@ async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<bool
 async function notifyWithoutActivity(
   { db, client }: Pick<Notifier, 'db' | 'client'>,
   news: JobNews,
-): Promise<boolean> {
+): Promise<Outcome> {
   try {
     await client.workflow.getHandle(news.taskId).signal(turnSignal, news.kind);
   } catch (error) {
-    return error instanceof WorkflowNotFoundError;
+    return error instanceof WorkflowNotFoundError ? 'unknown' : 'failed';
   }
   await closeReported(db, news);
-  return true;
+  return 'notified';
 }
 
 async function complete(client: Client, { taskId, kind, report }: JobNews): Promise<void> {

@@ -16,6 +16,7 @@ import {
   type RequestedJob,
 } from '../../src/domain/job';
 import {
+  answeredAfterMs,
   listedAfterMs,
   newJob,
   nextStep,
@@ -32,7 +33,7 @@ import { findLostJob } from './find-lost-job';
 import { inputGone } from './input-addresses';
 import { whileRetryable } from './while-retryable';
 
-type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now'>;
+type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now' | 'stopping'>;
 
 /** The result of an attempt. `open`: a channel has the job, so the activity waits for its end. */
 export type Attempted = PlacedJob | { readonly outcome: 'open' };
@@ -174,6 +175,7 @@ class Placement {
       isRepeatable: row?.repeatable === true && found?.provider.repeatsAreSafe === true,
       sentAgoMs: row?.sentAgoMs ?? 0,
       listedAfterMs: found ? listedAfterMs(found.channel) : 0,
+      answeredAfterMs: found ? answeredAfterMs(found.channel) : 0,
     };
     return { is: 'taken over' };
   }
@@ -227,7 +229,7 @@ class Placement {
     const { deps, input } = this;
     const { channel } = this.channel();
     const placed = { channel: channel.id, upstreamId };
-    const as = await whileRetryable(() => storeOpened(deps.db, input, placed));
+    const as = await whileRetryable(deps.stopping, () => storeOpened(deps.db, input, placed));
     if (as === 'second') deps.events.secondJob(channel.id, input.taskId, upstreamId);
     return { is: 'stored', upstreamId, as };
   }

@@ -89,7 +89,9 @@ async function goRound(round: Round): Promise<number> {
   const { asked, changed } = await askAbout(round, due);
   const unheard = await listUnacknowledged(deps.db, channel, notifyAgainSeconds);
   await notifyTasks(deps, unheard);
+  round.advance();
   await offerFreeSlots(deps, channel);
+  round.advance();
   await recoverStalledPlacements(deps);
   // A round is recorded only if a poll was answered or no job was due. So if a channel answers no
   // poll for a long time, the reconciler reports the channel.

@@ -27,9 +27,10 @@ export function repeatReads(handlers: readonly Handler[]) {
       try {
         return await run();
       } catch (error) {
-        // A held read that has run for longer was cut anew.
-        if (cutAt === undefined || performance.now() - began > againForMs)
-          cutAt = performance.now();
+        // A held read that has run for longer was cut anew. It ends at its time.
+        const isHeld = ctx.state.heldUntilMs !== undefined;
+        if (isHeld && performance.now() - began > againForMs) cutAt = undefined;
+        cutAt ??= performance.now();
         const isLate = performance.now() - cutAt > againForMs;
         if (ctx.method !== 'GET' || ctx.headerSent || isLate || !wasCut(error)) throw error;
       }

@@ -21,8 +21,7 @@ interface MetricsOptions {
   /** The local port at which Temporal's core serves its metrics. */
   readonly corePort?: number | null;
   /**
-   * Returns the parts of /readyz. The worker is ready if all parts are true. Without this function,
-   * /livez and /readyz are not served.
+   * Returns the answer of /readyz. Without this function, /livez and /readyz are not served.
    */
   readonly health?: () => Promise<{ readonly ready: boolean; readonly parts: object }>;
 }

@@ -249,16 +249,17 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 export async function beginResend(
   db: Knex,
   taskId: string,
-  deliveriesMax = 1_000_000,
+  deliveriesMax: number | null = null,
 ): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
     `update callbacks
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
             changed_at = now()
-      where task_id = ? and url <> '' and deliveries < ?
+      where task_id = :taskId and url <> ''
+        and (cast(:deliveriesMax as integer) is null or deliveries < :deliveriesMax)
         and (webhook_id is null or exists (select from webhooks where id = webhook_id))
      returning deliveries`,
-    [taskId, deliveriesMax],
+    { taskId, deliveriesMax },
   );
   return rows[0]?.deliveries ?? null;
 }

@@ -66,6 +66,7 @@ export async function listErasable(
   const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
     `select id, object from tasks
       where account_id = :accountId and finished_at is not null and request_hash <> ''
+        and exists (select from accounts where id = :accountId and disabled_at is not null)
         and (cast(:after as text) is null or (created_at, id) <
              (select created_at, id from tasks where id = :after and account_id = :accountId))
       order by created_at desc, id desc limit :limit`,
@@ -97,15 +98,30 @@ export async function markResultsRemoved(
 
 /**
  * Marks the uploads of a disabled account as removed. The caller deletes their bytes. An upload in
- * progress fails.
+ * progress fails. Returns false, and changes nothing, if the account was enabled.
  */
-export async function markUploadsRemoved(db: Knex, accountId: string): Promise<void> {
-  await db.raw(
-    `update files set state = 'removed', removed_because = 'operator', expires_at = now()
-      where account_id = :accountId and role = 'upload' and state <> 'removed'
-        and exists (select from accounts where id = :accountId and disabled_at is not null)`,
+export async function markUploadsRemoved(db: Knex, accountId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { isDisabled: boolean }[] }>(
+    `with disabled as (
+       select from accounts where id = :accountId and disabled_at is not null
+     ), marked as (
+       update files set state = 'removed', removed_because = 'operator', expires_at = now()
+        where account_id = :accountId and role = 'upload' and state <> 'removed'
+          and exists (select from disabled)
+     )
+     select exists (select from disabled) as "isDisabled"`,
     { accountId },
   );
+  return rows[0]?.isDisabled === true;
+}
+
+/** The keys of the uploads that are not removed: an account that was enabled has new ones. */
+export async function listUploadKeys(db: Knex, accountId: string): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `select key from files where account_id = ? and role = 'upload' and state <> 'removed'`,
+    [accountId],
+  );
+  return rows.map(({ key }) => key);
 }
 
 /**

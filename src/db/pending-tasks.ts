@@ -44,11 +44,16 @@ export async function markAnswered(
   return stored;
 }
 
-/** The oldest pending tasks. */
-export async function listPending(db: Knex, limit: number): Promise<readonly string[]> {
+/** The oldest pending tasks that were created before this time. */
+export async function listPending(
+  db: Knex,
+  before: Date,
+  limit: number,
+): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    'select id from tasks where start_at is not null order by created_at limit ?',
-    [limit],
+    `select id from tasks where start_at is not null and created_at < ?
+      order by created_at limit ?`,
+    [before, limit],
   );
   return rows.map(({ id }) => id);
 }

@@ -179,8 +179,8 @@ export async function changeFinalObject(
   await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(changed), taskId]);
 }
 
-/** The parsed body of the request that created the task. */
 interface RequestRow {
+  /** The parsed body of the create. */
   readonly request: VideoRequest;
   readonly createdAt: Date;
 }

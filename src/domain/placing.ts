@@ -29,6 +29,8 @@ export interface PlacingJob {
    * time, a list without the job proves nothing.
    */
   readonly listedAfterMs: number;
+  /** The time after the create from which no answer to it can arrive any more. */
+  readonly answeredAfterMs: number;
   /** True for an enhancement until this attempt has asked for a new link of its video. */
   readonly canRenewLink: boolean;
 }
@@ -110,15 +112,15 @@ export type PlacingStep =
 // looked the job up meanwhile. The time is checked once the connection is made.
 export const sendWithinMs = 5_000;
 
-export function listedAfterMs({
-  requestTimeoutMs,
-  listLagMs,
-}: {
+interface Delays {
   readonly requestTimeoutMs: number;
   readonly listLagMs: number;
-}): number {
-  return sendWithinMs + requestTimeoutMs + listLagMs;
 }
+
+export const answeredAfterMs = ({ requestTimeoutMs }: Pick<Delays, 'requestTimeoutMs'>) =>
+  sendWithinMs + requestTimeoutMs;
+
+export const listedAfterMs = (delays: Delays) => answeredAfterMs(delays) + delays.listLagMs;
 
 // Providers keep idempotency keys for at least a day; 20 hours leave a margin. After a provider has
 // deleted the key, a repeated create could make a second job.
@@ -140,6 +142,7 @@ export function newJob({ kind }: JobName): PlacingJob {
     isRefused: false,
     sentAgoMs: 0,
     listedAfterMs: 0,
+    answeredAfterMs: 0,
     canRenewLink: kind === 'super_resolution',
   };
 }
@@ -210,12 +213,12 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
 }
 
 function afterLookUp(
-  { sentAgoMs, listedAfterMs, mayBeRepeated, isRefused }: PlacingJob,
+  { sentAgoMs, listedAfterMs, answeredAfterMs, mayBeRepeated, isRefused }: PlacingJob,
   job: LostJob | null,
 ): PlacingStep {
   if (!job) {
     // An earlier attempt may still wait for the answer to its create.
-    const answeredInMs = listedAfterMs - sentAgoMs;
+    const answeredInMs = answeredAfterMs - sentAgoMs;
     if (answeredInMs > 0) return unknown('The create may still be answered.', answeredInMs);
     return { do: 'give up', why: 'the provider has no list' };
   }

@@ -16,7 +16,8 @@ import {
 const minute = 60_000;
 const hour = 60 * minute;
 const fresh = newJob({ taskId: 'task', kind: 'generation' });
-const lost: PlacingJob = { ...fresh, isLost: true, sentAgoMs: minute, listedAfterMs: 30_000 };
+const delays = { listedAfterMs: 30_000, answeredAfterMs: 20_000 };
+const lost: PlacingJob = { ...fresh, isLost: true, sentAgoMs: minute, ...delays };
 const keyed: PlacingJob = { ...lost, mayBeRepeated: true, isRepeatable: true };
 const enhancement: PlacingJob = { ...fresh, canRenewLink: true };
 
@@ -111,8 +112,8 @@ test.each<[string, number, LostJob | null, string]>([
   ['does not show the job in time', 30_000, { found: 'none' }, 'release, offer'],
   ['is unclear', 10 * minute, { found: 'unclear', why: '' }, 'retry SubmissionUnknown'],
   ['stays unclear', 10 * minute + 1, { found: 'unclear', why: '' }, 'give up'],
-  ['does not exist, and the create may be answered', 29_999, null, 'retry SubmissionUnknown'],
-  ['does not exist', 30_000, null, 'give up'],
+  ['does not exist, and the create may be answered', 19_999, null, 'retry SubmissionUnknown'],
+  ['does not exist', 20_000, null, 'give up'],
 ])(
   'if the list of the provider %s, the attempt takes the expected step',
   (_, sentAgoMs, job, step) => {

@@ -10,7 +10,7 @@ const pageSize = 100;
 // 100 pages contain 10,000 tasks. A longer list is read only in part, so the listing is incomplete.
 const pagesMax = 100;
 // The provider does not say in which zone it reads the times of a request. So the period is a day,
-// the longest that is allowed: in each zone it contains eight hours from `sinceMs`.
+// the longest that is allowed: from UTC-7 to UTC+8 it contains the hour before `sinceMs`, and the hours after.
 const zonesMs = 8 * 3_600_000;
 
 type ReadPage = (

@@ -7,7 +7,7 @@ export interface Profile {
   readonly form: boolean;
   readonly image: (url: string) => Readonly<Record<string, unknown>>;
   readonly takesSeed: boolean;
-  /** The names of the options that are passed on. None of them sets the length of the video. */
+  /** The names of the options that are passed on. */
   readonly options: readonly string[] | 'all';
 }
 

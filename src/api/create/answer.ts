@@ -51,6 +51,12 @@ export function maybeStarted(taskId: string): Refused {
   return unknown(taskId, 'If it was, its Location shows it shortly');
 }
 
+/** The refusal of a create whose task is stored but cannot be read. Its `Location` is set already. */
+export function notShown(taskId: string): Refused {
+  const message = `The task ${taskId} was accepted, but cannot be shown now. Its Location shows it shortly.`;
+  return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
+}
+
 function unknown(taskId: string, meanwhile: string): Refused {
   const message =
     `It is not known whether the task ${taskId} was accepted. ${meanwhile}; with an ` +

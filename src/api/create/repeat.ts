@@ -2,11 +2,13 @@
 // lost answer and count the repeats in a header. A repeat gets the task of the first attempt: the
 // newest task of the same API key with an equal body.
 
+import { taskIdForKey } from '../../db/ids';
 import { findRepeated } from '../../db/repeated-task';
+import { findTask } from '../../db/tasks';
 import type { KeyedCall } from '../context';
 import type { ApiDeps } from '../deps';
 import type { CreateOutcome } from './answer';
-import type { Replay } from './replay';
+import { idempotencyKeyOf, type Replay } from './replay';
 
 // These clients wait ten minutes for an answer. A first attempt may be that much older than its
 // repeat.
@@ -28,9 +30,11 @@ export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeate
   };
 }
 
-/** True if an earlier call may have made the task of this create. */
-export function mayRepeat(ctx: KeyedCall): boolean {
-  return ctx.headers['idempotency-key'] !== undefined || isCountedRepeat(ctx);
+/** True if an earlier call has made the task of this create, or may have made it. */
+export async function isRepeat({ db }: Pick<ApiDeps, 'db'>, ctx: KeyedCall): Promise<boolean> {
+  const key = idempotencyKeyOf(ctx);
+  if (key === null) return isCountedRepeat(ctx);
+  return (await findTask(db, taskIdForKey(ctx.state.caller.accountId, key))) !== null;
 }
 
 const isCountedRepeat = (ctx: KeyedCall) => /^[1-9]\d?$/.test(countOf(ctx) ?? '');

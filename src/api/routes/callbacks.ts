@@ -70,7 +70,7 @@ const deliveriesMax = 100;
 const nothingToResend: Refusal = {
   code: 'callback_not_found',
   param: 'task_id',
-  message: `There is no message to send: the task has not finished, has no callback, or was sent ${deliveriesMax} times.`,
+  message: `There is no message to send: the task has not finished or has no callback, or its message was sent ${deliveriesMax} times.`,
 };
 
 function seconds(at: Date): number {

@@ -6,7 +6,7 @@ import { type ParsedRequest, parseRequest } from '../../contract/parse-request';
 import type { JsonObject } from '../../contract/safe-json';
 import { isRetryable } from '../../db/database';
 import type { KeyedCall } from '../context';
-import { answerCreate, type CreateOutcome, maybeStarted } from '../create/answer';
+import { answerCreate, type CreateOutcome, notShown } from '../create/answer';
 import type { Create } from '../create/create';
 import { showNames } from '../create/read-request';
 import type { ApiDeps } from '../deps';
@@ -39,7 +39,7 @@ export async function readCreated<T>(
   } catch (error) {
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state.requestId);
-    throw maybeStarted(taskId);
+    throw notShown(taskId);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   finishErasure,
   forgetUploads,
   listErasable,
+  listUploadKeys,
   markResultsRemoved,
   markUploadsRemoved,
 } from '../../db/erase-account';
@@ -86,9 +87,11 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
  * an interrupted run left.
  */
 async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
-  await markUploadsRemoved(db, accountId);
-  const keys: string[] = [];
-  for await (const { key } of storage.list(`uploads/${accountId}/`)) keys.push(key);
+  if (!(await markUploadsRemoved(db, accountId))) throw new CommandError(newContent(accountId));
+  const stored: string[] = [];
+  for await (const { key } of storage.list(`uploads/${accountId}/`)) stored.push(key);
+  const kept = new Set(await listUploadKeys(db, accountId));
+  const keys = stored.filter((key) => !kept.has(key));
   await removeBytes(storage, keys);
   await forgetUploads(db, accountId);
   return keys.length;

@@ -16,21 +16,23 @@ export const reconcileLost: AdminCommand = {
     hours: { value: 'N', about: 'for how long from now (2)' },
     pending: {
       about:
-        'also ends all pending tasks: in an older copy of the database, they may be made already',
+        'also ends all pending tasks: in an older copy of the database, they may be made already; stop APIs and workers first',
     },
   },
   changes: () => ({ kind: 'service' }),
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
   async run(context, input) {
     const hours = countOf(input, 'hours', 2, 48);
-    const until = (await confirmLoss(context.db(), hours)).toISOString();
+    const end = await confirmLoss(context.db(), hours);
+    const began = new Date(end.getTime() - hours * 3_600_000);
+    const until = end.toISOString();
     const text = `Until ${until} every open task that Temporal does not know is closed and refunded.`;
     const confirmed = { data: { until }, text };
     if (!input.flag('pending')) return confirmed;
     return {
       ...confirmed,
       async afterwards() {
-        const ended = await endPending(context);
+        const ended = await endAllPending(context, began);
         return {
           data: { until, ended },
           text: `${text}\nPending tasks that were ended: ${ended}.`,
@@ -40,12 +42,12 @@ export const reconcileLost: AdminCommand = {
   },
 };
 
-async function endPending(context: AdminContext): Promise<number> {
+async function endAllPending(context: AdminContext, before: Date): Promise<number> {
   const db = context.committed();
   const announced: string[] = [];
   let count = 0;
   for (;;) {
-    const ids = await listPending(db, batch);
+    const ids = await listPending(db, before, batch);
     for (const id of ids) {
       const ended = await failPending(db, id, stoppedMessage);
       if (ended) count += 1;

@@ -97,10 +97,11 @@ const cancel: AdminCommand = {
     if (ended) {
       const text = `The pending task ${taskId} is cancelled.`;
       const done = { data: { taskId, asked: true }, text };
+      if (!ended.hasCallback) return done;
       return {
         ...done,
         async afterwards() {
-          if (ended.hasCallback) await startCallbacks(context, [taskId]);
+          await startCallbacks(context, [taskId]);
           return done;
         },
       };

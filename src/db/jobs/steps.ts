@@ -208,19 +208,23 @@ export async function storeLate(db: Knex, late: JobNews) {
 }
 
 /**
- * Records the current time as the time at which the tasks of these jobs were notified. A task that
- * does not acknowledge the end of its job is notified again.
+ * Records the current time as the time at which the tasks of these jobs were notified, or a later
+ * time. A task that does not acknowledge the end of its job is notified again.
  */
-export async function markNotified(db: Knex, names: readonly JobName[]): Promise<void> {
+export async function markNotified(
+  db: Knex,
+  names: readonly JobName[],
+  laterSeconds: number,
+): Promise<void> {
   if (names.length === 0) return;
   const rows = JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })));
-  await updateNotified(db, { ids: names.map(({ taskId }) => taskId), rows });
+  await updateNotified(db, { ids: names.map(({ taskId }) => taskId), rows, laterSeconds });
 }
 
 const updateNotified = prepare(
   'mark_notified',
   `
- update jobs set notified_at = now()
+ update jobs set notified_at = now() + make_interval(secs => :laterSeconds)
    from json_to_recordset(:rows) as n (task_id text, kind text)
   where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOneOf('jobs.task_id', ':ids')}`,
 );

@@ -9,7 +9,8 @@ const sameName = ['model', 'resolution', 'ratio', 'duration'];
 
 /** Every null counts as absent, because the client of Ark sends null for each unused field. */
 export function nativeBody({ content, ...fields }: JsonObject): JsonObject {
-  if (fields.metadata) throw faulty('metadata', 'there is no such field; options have no wrapper.');
+  if (fields.metadata != null)
+    throw faulty('metadata', 'there is no such field; options have no wrapper.');
   const body: Record<string, unknown> = {};
   const metadata: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -58,17 +59,17 @@ function itemOf(item: unknown, index: number): Item {
   const fields = item as JsonObject;
   const { type } = fields;
   refuseUnknown(at, fields, ['type', 'role', String(type)]);
-  const role = String(fields.role ?? '');
+  const role = fields.role ?? '';
   if (type === 'text') {
     if (role !== '') throw faulty(`${at}.role`, 'belongs to media, not to a text.');
     if (typeof fields.text !== 'string') throw faulty(`${at}.text`, 'must be a text.');
-    return { type, role, value: fields.text };
+    return { type, role: '', value: fields.text };
   }
   if (typeof type !== 'string' || !Object.hasOwn(lists, type)) {
     throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
   }
   const possible: readonly string[] = roles[type as keyof typeof lists];
-  if (!possible.includes(role)) {
+  if (typeof role !== 'string' || !possible.includes(role)) {
     throw faulty(`${at}.role`, `must be one of ${possible.slice(1).join(', ')}.`);
   }
   const named = fields[type];

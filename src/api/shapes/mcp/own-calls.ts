@@ -38,6 +38,10 @@ export function callsOf(
       throw error;
     }
   };
+  const shown = (taskId: string, waitSeconds = 0) => {
+    ctx.req.headers.prefer = `wait=${waitSeconds}`;
+    return show(ctx, taskId);
+  };
   const own: OwnCalls = {
     fault: undefined,
     submit(body, idempotencyKey) {
@@ -46,12 +50,8 @@ export function callsOf(
       return answered(() => createTranslated(ctx, create, { body }));
     },
     quote: (body) => answered(() => quote(ctx, parseTranslated(body))),
-    show(taskId, waitSeconds = 0) {
-      ctx.req.headers.prefer = `wait=${waitSeconds}`;
-      return answered(() => show(ctx, taskId));
-    },
-    showCreated: (taskId) =>
-      answered(() => readCreated(ctx, deps, taskId, () => show(ctx, taskId))),
+    show: (taskId, waitSeconds) => answered(() => shown(taskId, waitSeconds)),
+    showCreated: (taskId) => answered(() => readCreated(ctx, deps, taskId, () => shown(taskId))),
     cancel: (taskId) => answered(() => cancel(ctx, taskId)),
   };
   return own;

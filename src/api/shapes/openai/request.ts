@@ -7,7 +7,7 @@ import type { FileRow } from '../../../db/files/links';
 import { removeUpload } from '../../../db/files/uploads';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { type KeyedCall, Refused } from '../../context';
-import { mayRepeat } from '../../create/repeat';
+import { isRepeat } from '../../create/repeat';
 import type { ApiDeps } from '../../deps';
 import { isForm, readForm } from '../../routes/files/read-upload';
 import { storeUpload } from '../../routes/files/store-upload';
@@ -50,7 +50,7 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   // The metrics tell the upload of a file from a create without one, which takes far less time.
   if (sent) ctx.state.route = '/v1/videos (file)';
   // A repeat makes an upload only to be compared with the first call, which has filled the limits.
-  const file = sent ? await storeUpload(deps, ctx, sent, mayRepeat(ctx)) : null;
+  const file = sent ? await storeUpload(deps, ctx, sent, await isRepeat(deps, ctx)) : null;
   try {
     if (isTooLarge)
       throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
