@@ -67,6 +67,8 @@ async function waitFor(id) {
     const task = await call(`${tasks}/${id}`, { headers: { prefer: 'wait=60' } });
     if (task.status === 'succeeded' || task.status === 'failed') return task;
     console.error(`${id}: ${task.status}`);
+    // The service answers at once if it holds too many reads.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
 

@@ -70,6 +70,8 @@ def wait_for(task_id):
         if task["status"] in ("succeeded", "failed"):
             return task
         print(f"{task_id}: {task['status']}", file=sys.stderr)
+        # The service answers at once if it holds too many reads.
+        time.sleep(1)
 
 
 def main():

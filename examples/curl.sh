@@ -53,4 +53,6 @@ while :; do
       exit 1
       ;;
   esac
+  # The service answers at once if it holds too many reads.
+  sleep 1
 done

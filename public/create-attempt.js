@@ -17,11 +17,13 @@ export function useAttempt(api, onCreated) {
   const [fault, setFault] = useState(null);
   const running = useRef(null);
 
-  const send = async (attempt) => {
+  const send = async (attempt, isUnknownAtFirst) => {
     running.current = attempt.key;
     const isCurrent = () => running.current === attempt.key;
     setFault(null);
     setState('sending');
+    // After a call without an answer the task may exist, so a limit does not end the attempt.
+    let isUnknown = isUnknownAtFirst;
     while (isCurrent()) {
       try {
         const task = await api.create(attempt.body, attempt.key);
@@ -34,13 +36,16 @@ export function useAttempt(api, onCreated) {
         return;
       } catch (error) {
         if (!isCurrent()) return;
-        if (!(error instanceof Unreachable)) {
+        const isLimited = isUnknown && error.status === 429;
+        if (!(error instanceof Unreachable) && !isLimited) {
           end();
           setFault(error);
           return;
         }
+        isUnknown = true;
         setState('waiting');
-        await new Promise((resolve) => setTimeout(resolve, againMs));
+        const waitMs = isLimited ? Math.max(againMs, 1_000 * error.retryAfter) : againMs;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
   };
@@ -51,7 +56,7 @@ export function useAttempt(api, onCreated) {
   };
   useEffect(() => {
     const left = recall('attempt', null);
-    if (left) void send(left);
+    if (left) void send(left, true);
     // The calls stop when the user leaves the view. The stored attempt continues when the user
     // returns.
     return () => {
@@ -65,7 +70,7 @@ export function useAttempt(api, onCreated) {
     create(body, draft) {
       const attempt = { key: newAttempt(), body, draft };
       remember('attempt', attempt);
-      void send(attempt);
+      void send(attempt, false);
     },
     stop: end,
     clearFault: () => setFault(null),

@@ -29,7 +29,16 @@ export function useRoute() {
 
 function readRoute() {
   const [, view = '', id = ''] = location.hash.split('/');
-  return { view: view || 'create', id: decodeURIComponent(id) };
+  return { view: view || 'create', id: decoded(id) };
+}
+
+/** Somebody may have typed the address. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function go(...parts) {

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { taskSchema } from '../../src/contract/reply-schema';
 import { beginAttempt, finishAttempt } from '../../src/db/callbacks';
-import { finishErasure } from '../../src/db/erase-account';
+import {
+  finishErasure,
+  listErasable,
+  listUploadKeys,
+  markUploadsRemoved,
+} from '../../src/db/erase-account';
 import { storeLate } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { createWebhook } from '../../src/db/webhooks';
@@ -340,6 +345,17 @@ test('an account that was enabled during its erasure is not marked as erased and
   await createWebhook(db, { ...wanted, nowMs: Date.now() });
   expect(await db.transaction((trx) => finishErasure(trx, accountId))).toBe(false);
   expect(await db('webhooks').where({ account_id: accountId })).toHaveLength(1);
+});
+
+test('an erasure takes nothing of an account that was enabled meanwhile', async () => {
+  const { db } = database;
+  const { accountId } = await anAccountWithContent(await storageOf('directory'));
+  expect(await listErasable(db, { accountId, after: null, limit: 9 })).toEqual([]);
+  expect(await markUploadsRemoved(db, accountId)).toBe(false);
+  const kept = await listUploadKeys(db, accountId);
+  const rows = await db('files').where({ account_id: accountId, role: 'upload', state: 'stored' });
+  expect(kept).toEqual(rows.map(({ key }) => key));
+  expect(kept).toHaveLength(1);
 });
 
 test('`accounts erase` is refused while tasks are unfinished, and nothing changes', async () => {

@@ -46,7 +46,10 @@ class AsyncVideoClient:
         await self.close()
 
     async def create(self, request: Request, *, idempotency_key: Optional[str] = None) -> CreatedTask:
-        """Creates a task. Every repeat sends the same key, so there is one task."""
+        """Creates a task. Every repeat sends the same key, so there is one task.
+
+        A `VideoError` has the key: a later create with it and the same request gives the same task.
+        """
         key = idempotency_key or random_key()
         return await self._run(_flows.create(request, key, self._repeat_for))
 

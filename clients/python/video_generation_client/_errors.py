@@ -32,6 +32,8 @@ class VideoError(Exception):
         self.param = param
         self.request_id = request_id
         self.retry_after = retry_after
+        # The key of a create that failed. If there was no answer, the task may exist.
+        self.idempotency_key: Optional[str] = None
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> VideoError:

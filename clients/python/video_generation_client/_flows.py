@@ -14,6 +14,7 @@ from typing import Any, Dict, Generator, Mapping, NamedTuple, Optional, TypeVar,
 from urllib.parse import quote, urlencode
 
 from ._errors import VideoError, error_of
+from ._shared import header_text
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task, VideoRequest
 
 T = TypeVar("T")
@@ -119,8 +120,13 @@ def _read(reply: Reply) -> Exchange:
 
 
 def create(request: Request, key: str, repeat_for: float) -> Flow[CreatedTask]:
-    send = _with_json("POST", TASKS, request, {"Idempotency-Key": key})
-    return cast(CreatedTask, (yield from exchange(send, repeat_for)).value)
+    headers = {"Idempotency-Key": header_text("idempotency_key", key)}
+    send = _with_json("POST", TASKS, request, headers)
+    try:
+        return cast(CreatedTask, (yield from exchange(send, repeat_for)).value)
+    except VideoError as error:
+        error.idempotency_key = key
+        raise
 
 
 def get(task_id: str, hold: float, repeat_for: float) -> Flow[Task]:
@@ -180,7 +186,7 @@ def upload(data: bytes, name: Optional[str], reuse: bool, repeat_for: float) -> 
 
 
 def _upload_of(sha256: str, repeat_for: float) -> Flow[Optional[File]]:
-    query: Dict[str, str] = {}
+    query: Dict[str, str] = {"limit": "100"}
     while True:
         found = yield from page(query, repeat_for, "/v1/files")
         for file in found["data"]:

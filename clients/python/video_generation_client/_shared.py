@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import Any, Dict
+
+import httpx
 
 
 def random_key() -> str:
@@ -14,5 +17,18 @@ def settings_of(base_url: str, api_key: str, timeout: float) -> Dict[str, Any]:
     # A wrong address would look like a service that does not answer.
     if not base_url.startswith(("http://", "https://")):
         raise ValueError("base_url must begin with http:// or https://")
-    headers = {"Authorization": f"Bearer {api_key}", "Accept": "application/json"}
-    return {"base_url": base_url.rstrip("/"), "headers": headers, "timeout": timeout}
+    key = header_text("api_key", api_key)
+    headers = {"Authorization": f"Bearer {key}", "Accept": "application/json"}
+    # Each wait holds a connection, and no create may wait behind them.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    return {
+        **{"base_url": base_url.rstrip("/"), "headers": headers},
+        **{"timeout": timeout, "limits": limits},
+    }
+
+
+def header_text(name: str, text: str) -> str:
+    """A wrong header would look like a service that does not answer. The error hides the text."""
+    if not re.fullmatch(r"[\x21-\x7e]+", text):
+        raise ValueError(f"{name} may have printable ASCII characters only, and no spaces")
+    return text

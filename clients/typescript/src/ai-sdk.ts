@@ -112,7 +112,7 @@ async function inputsOf(client: VideoClient, start: StartOptions) {
   const last = frame('last_frame');
   const references = start.inputReferences ?? [];
   if (first && last && references.length === 0) {
-    const images = await Promise.all([first, last].map((file) => address(client, file)));
+    const images = await addresses(client, [first, last]);
     return { inputs: { input_type: 'first_last_frame', images }, warnings };
   }
   const frames = [first, last].flatMap((file) => file ?? []);
@@ -135,12 +135,21 @@ async function inputsOf(client: VideoClient, start: StartOptions) {
   const inputs: Record<string, string[]> = {};
   for (const [name, files] of Object.entries(kinds)) {
     if (files.length === 0) continue;
-    inputs[name] = await Promise.all(files.map((file) => address(client, file)));
+    inputs[name] = await addresses(client, files);
   }
   return { inputs, warnings };
 }
 
-/** A repeated start must send the same body, so the same bytes must be the same file. */
+/**
+ * A repeated start must send the same body, so the same bytes must be the same file. Files are
+ * uploaded one after the other, because equal files may be among them.
+ */
+async function addresses(client: VideoClient, files: readonly MediaFile[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of files) found.push(await address(client, file));
+  return found;
+}
+
 async function address(client: VideoClient, file: MediaFile): Promise<string> {
   if (file.type === 'url') return file.url;
   const { data } = file;

@@ -14,7 +14,8 @@ export interface VerifyOptions {
 
 /**
  * The task of a callback. `body` is the body as received, and `secrets` the `whsec_…` of the
- * account, or several while a secret is being replaced. Throws `invalid_callback` otherwise.
+ * account, or several while a secret is being replaced. Throws `invalid_callback` otherwise. The
+ * test of a webhook has the `object` `webhook.test`.
  */
 export async function verifyCallback(
   body: string | Uint8Array,

@@ -62,14 +62,17 @@ export class VideoClient {
     this.#transport = createTransport(options);
   }
 
-  /** Creates a task. Every repeat sends the same key, so there is one task. */
+  /** Creates a task. Every repeat sends the same key, so there is one task. An error has it. */
   async create(request: VideoRequest, options: CreateOptions = {}): Promise<CreatedTask> {
     const { idempotencyKey = randomKey(), signal, headers } = options;
-    const { value } = await this.#call<CreatedTask>('POST', tasks, {
-      ...{ json: request, signal },
-      headers: { ...headers, 'idempotency-key': idempotencyKey },
-    });
-    return value;
+    const sent = { ...headers, 'idempotency-key': idempotencyKey };
+    try {
+      const options = { json: request, signal, headers: sent };
+      return (await this.#call<CreatedTask>('POST', tasks, options)).value;
+    } catch (error) {
+      if (error instanceof VideoError) error.idempotencyKey = idempotencyKey;
+      throw error;
+    }
   }
 
   /** The task as it is now, or when it is final, but after `holdSeconds` at the latest. */
@@ -163,7 +166,11 @@ export class VideoClient {
   async #uploadOf(data: Blob | ArrayBuffer | Uint8Array, signal: AbortSignal | undefined) {
     const bytes = data instanceof Blob ? await data.arrayBuffer() : data;
     const sha256 = hexOf(await crypto.subtle.digest('SHA-256', bytes as ArrayBuffer));
-    for await (const file of this.#pages<File>('/v1/files', new URLSearchParams(), signal)) {
+    for await (const file of this.#pages<File>(
+      '/v1/files',
+      new URLSearchParams({ limit: '100' }),
+      signal,
+    )) {
       if (file.sha256 === sha256) return file;
     }
     return undefined;
@@ -212,11 +219,17 @@ export class VideoClient {
           ...headers,
           authorization: `Bearer ${apiKey}`,
         }),
-        ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+        ...(json === undefined ? {} : { body: JSON.stringify(json, onlyFinite) }),
       },
       onAttempt,
     );
   }
+}
+
+/** JSON shows others as null, which counts as left out. */
+function onlyFinite(name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${name} is ${value}.`);
 }
 
 /** Throws now what `fetch` would throw at each attempt. */

@@ -24,6 +24,8 @@ export class VideoError extends Error {
   /** The `X-Request-Id` of the answer; may be empty. */
   readonly requestId: string;
   readonly retryAfterSeconds: number | undefined;
+  /** The key of a failed create. */
+  idempotencyKey: string | undefined;
 
   constructor(message: string, fields: VideoErrorFields) {
     super(message, fields.cause === undefined ? {} : { cause: fields.cause });

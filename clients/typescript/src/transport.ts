@@ -100,12 +100,12 @@ export function createLimit(ms: number, outer?: AbortSignal) {
 
 /** Decides after a failure whether to try again, and waits before it. */
 function createPatience(repeatForMs: number, signal?: AbortSignal) {
-  let began = Date.now();
+  let began = performance.now();
   let failures = 0;
   return {
     /** Something arrived, so the time for repeats begins anew. */
     progressed() {
-      began = Date.now();
+      began = performance.now();
       failures = 0;
     },
     async pauseAfter(cause: unknown): Promise<void> {
@@ -115,7 +115,7 @@ function createPatience(repeatForMs: number, signal?: AbortSignal) {
       // Between the half and the whole of the pause, so that many clients do not return at once.
       const backoffMs = Math.min(8_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
       const pauseMs = error.retryAfterSeconds ? error.retryAfterSeconds * 1_000 : backoffMs;
-      if (Date.now() + pauseMs > began + repeatForMs) throw error;
+      if (performance.now() + pauseMs > began + repeatForMs) throw error;
       failures += 1;
       await sleep(pauseMs, signal);
     },

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { VideoRequest } from '../api-types.ts';
 import type { VideoClient } from '../client.ts';
-import { labelsOf, type Values } from './arguments.ts';
+import { labelsOf, UsageError, type Values } from './arguments.ts';
 
 export async function requestOf(
   client: VideoClient,
@@ -15,40 +15,41 @@ export async function requestOf(
   const { model = 'studio-2.0', resolution, ratio, duration, seed, image, video, audio } = values;
   const labels = labelsOf(values);
   const metadata = {
-    ...(seed === undefined ? {} : { seed: Number(seed) }),
+    ...(seed === undefined ? {} : { seed: wholeNumber(seed) }),
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
   };
-  const inputs = await Promise.all(
-    [image, video, audio].map((some) => uploaded(client, some, signal)),
-  );
+  const images = await uploaded(client, image, signal);
+  const videos = await uploaded(client, video, signal);
+  const audios = await uploaded(client, audio, signal);
   // The service checks every value, and its refusal names all faults.
-  const request = {
-    resolution,
-    ratio,
-    duration,
-    images: inputs[0],
-    videos: inputs[1],
-    audios: inputs[2],
-  };
+  const request = { resolution, ratio, duration, images, videos, audios };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
   const hasMetadata = Object.keys(metadata).length > 0;
   return { model, prompt, ...Object.fromEntries(given), ...(hasMetadata ? { metadata } : {}) };
 }
 
-/** Addresses and ids of files are sent as they are. */
+/** The service would take a number that JSON cannot show for one that was left out. */
+function wholeNumber(text: string): number {
+  if (/^-?\d+$/.test(text)) return Number(text);
+  throw new UsageError(`--seed must be a whole number; got "${text}".`);
+}
+
+/**
+ * Addresses and ids of files are sent as they are. Files are uploaded one after the other, so that a
+ * file that is given twice is one upload.
+ */
 async function uploaded(
   client: VideoClient,
   inputs: readonly string[] | undefined,
   signal: AbortSignal,
 ) {
   if (!inputs) return undefined;
-  return Promise.all(
-    inputs.map(async (input) => {
-      if (/^https?:\/\/|^file_[0-9a-z]{26}$/.test(input)) return input;
-      // With --key the create may be a repeat, which must send the same body.
-      const options = { name: basename(input), reuse: true, signal };
-      const { id } = await client.upload(await readFile(input), options);
-      return id;
-    }),
-  );
+  const sent: string[] = [];
+  for (const input of inputs) {
+    const isSentAsIs = /^https?:\/\/|^file_[0-9a-z]{26}$/.test(input);
+    // With --key the create may be a repeat, which must send the same body.
+    const options = { name: basename(input), reuse: true, signal };
+    sent.push(isSentAsIs ? input : (await client.upload(await readFile(input), options)).id);
+  }
+  return sent;
 }

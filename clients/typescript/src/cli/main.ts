@@ -39,4 +39,9 @@ function reported(error: unknown): number {
   return 1;
 }
 
+// The reader of a pipe may end first, such as `head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 process.exitCode = await main().catch(reported);
