@@ -2,25 +2,39 @@
 // a button.
 
 import { usePolled } from './hooks.js';
-import { html, useEffect, useState } from './preact.js';
+import { html, useEffect, useRef, useState } from './preact.js';
+
+/** A movement has a number. */
+const keyOf = ({ id, number }) => id ?? number;
 
 /** `ask(after)` returns `{ data, next }`. The later pages are removed when `deps` change. */
 export function usePages(ask, nextMs, deps) {
   const first = usePolled(() => ask(null), nextMs, deps);
   const [more, setMore] = useState(null);
   const [fault, setFault] = useState(null);
-  useEffect(() => setMore(null), deps);
+  const asked = useRef(0);
+  useEffect(() => {
+    asked.current += 1;
+    setMore(null);
+  }, deps);
+  const fresh = first.value?.data ?? [];
   const next = more ? more.next : first.value?.next;
   const load = async () => {
     setFault(null);
+    const run = asked.current;
     try {
       const page = await ask(next);
-      setMore({ data: [...(more?.data ?? []), ...page.data], next: page.next });
+      // The answer to an earlier filter is not shown.
+      if (run !== asked.current) return;
+      setMore({ data: [...(more?.data ?? fresh), ...page.data], next: page.next });
     } catch (error) {
-      setFault(error);
+      if (run === asked.current) setFault(error);
     }
   };
-  const rows = [...(first.value?.data ?? []), ...(more?.data ?? [])];
+  // New rows push others out of the first page, so the later pages begin with its earlier rows.
+  const isFresh = new Set(fresh.map(keyOf));
+  const later = more?.data.filter((row) => !isFresh.has(keyOf(row))) ?? [];
+  const rows = [...fresh, ...later];
   return { ...first, fault: first.fault ?? fault, rows, load: next ? load : null };
 }
 
