@@ -223,7 +223,7 @@ function Send({ attempt, quote, disabled }) {
   if (attempt.state === 'waiting') {
     return html`
       <p class="notice" role="alert">
-        The service does not answer. The same request is sent again until it does; it makes one
+        The service has not answered. The same request is sent again until it does; it makes one
         task only.
       </p>
       <button type="button" class="quiet" onClick=${attempt.stop}>Stop trying</button>

@@ -10,7 +10,7 @@ const againMs = 2_000;
 
 /**
  * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending', or
- * 'waiting' after a call without an answer.
+ * 'waiting' after a call without an answer, also while a limit refuses its repeat.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
@@ -44,7 +44,8 @@ export function useAttempt(api, onCreated) {
         }
         isUnknown = true;
         setState('waiting');
-        const waitMs = isLimited ? Math.max(againMs, 1_000 * error.retryAfter) : againMs;
+        if (isLimited) setFault(error);
+        const waitMs = isLimited ? Math.max(againMs, 1_000 * (error.retryAfter || 0)) : againMs;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }

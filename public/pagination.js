@@ -31,9 +31,12 @@ export function usePages(ask, nextMs, deps) {
       if (run === asked.current) setFault(error);
     }
   };
-  // New rows push others out of the first page, so the later pages begin with its earlier rows.
+  // New rows push others out of the first page, so the later pages begin with its earlier rows. An
+  // earlier row between the fresh ones does not belong to the list any more.
   const isFresh = new Set(fresh.map(keyOf));
-  const later = more?.data.filter((row) => !isFresh.has(keyOf(row))) ?? [];
+  const oldest = fresh.at(-1)?.created_at ?? Number.POSITIVE_INFINITY;
+  const isLater = (row) => !isFresh.has(keyOf(row)) && !(row.created_at > oldest);
+  const later = more?.data.filter(isLater) ?? [];
   const rows = [...fresh, ...later];
   return { ...first, fault: first.fault ?? fault, rows, load: next ? load : null };
 }

@@ -175,7 +175,7 @@ export class TaskState {
     setHandler(defineQuery<ToldTask>(taskQuery), () => this.told());
     // A signal that somebody sends by hand may have no argument.
     setHandler(defineSignal<[JobReport?]>(jobSignal), (report?: JobReport) => {
-      if (report?.kind) this.take(report);
+      if (report?.kind && report.status) this.take(report);
     });
     setHandler(defineSignal<[JobKind]>(turnSignal), (kind: JobKind) => this.jobs.giveTurn(kind));
     setHandler(defineSignal<[PlacementAttempt?]>(attemptSignal), (attempt?: PlacementAttempt) => {

@@ -16,8 +16,9 @@ type Notifier = Pick<WorkerDeps, 'db' | 'channels' | 'client'>;
 
 /** Sixteen calls run at the same time, so that a round stays short if many jobs end. */
 const atOnce = 16;
-// A task whose workflow Temporal does not know is notified again after this time.
-const unknownForSeconds = 300;
+// A task whose workflow Temporal does not know is notified so much later than others, because nothing
+// may come of it.
+const unknownForSeconds = 60;
 
 export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Promise<void> {
   const notified: JobNews[] = [];
@@ -63,7 +64,7 @@ export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<bo
   return signal(client, taskId, turnSignal, kind);
 }
 
-/** `unknown`: Temporal does not know the workflow of the task. */
+/** `unknown`: Temporal does not know the workflow of the task, or the workflow has ended. */
 type Outcome = 'notified' | 'unknown' | 'failed';
 
 async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<Outcome> {

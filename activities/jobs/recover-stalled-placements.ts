@@ -20,7 +20,6 @@ type Attempt = NonNullable<WorkflowExecutionDescription['raw']['pendingActivitie
 const atOnce = 50;
 // A watcher also has to poll its jobs, so its checks stop after this time. The other checks stay due.
 const roundMs = 5_000;
-const unknownSeconds = 600;
 const hourSeconds = 3_600;
 // The state STARTED of a pending activity in Temporal's API: a worker runs the activity, and no
 // cancel was requested.
@@ -40,7 +39,7 @@ async function check({ db, client, events }: Recovery, job: PlacementCheck): Pro
   const { taskId, seen } = job;
   const live = await describeWorkflow(client, taskId);
   // Either the reconciler will end the task, or this worker has the address of another Temporal.
-  if (!live) return storeSeen(db, job, null, unknownSeconds);
+  if (!live) return;
   if (live.status.name === 'PAUSED') return; // Untested: the tests’ server pauses no workflows.
   // The workflow has ended. The reconciler closes the task and its jobs, so the next check can be
   // late.

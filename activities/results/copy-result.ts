@@ -76,7 +76,7 @@ async function copy(
   const { status, headers, body } = await openDownload(row.sourceUrl, options);
   try {
     if (status !== 200) {
-      const isLinkRefused = status >= 400 && status < 500 && status !== 429;
+      const isLinkRefused = [400, 401, 403, 404, 410].includes(status);
       throw new CopyFailure(`The provider answered ${status}.`, { isLinkRefused });
     }
     const length = lengthIn(headers['content-length']);

@@ -1,4 +1,4 @@
-// Asks a provider for a new link if the old link expired before the result was copied. The job is
+// Asks a provider for a new link if the old link has expired or is refused. The job is
 // read again, because some providers sign a new link for each read.
 
 import { type ResultRow, renewSource } from '../../src/db/files/results';
@@ -11,17 +11,21 @@ import { UpstreamFault } from '../upstream/provider';
 type Linking = Pick<WorkerDeps, 'db'> & { readonly channels: Pick<Channels, 'find'> };
 
 /**
- * Stores a new link of the provider and returns true. Returns false if the provider has no other
- * link, does not know the job or cannot be asked now.
+ * Stores a new link of the provider and returns it. Returns null if the provider has no other link,
+ * does not know the job or cannot be asked now.
  */
-export async function renewLink(deps: Linking, taskId: string, row: ResultRow): Promise<boolean> {
+export async function renewLink(
+  deps: Linking,
+  taskId: string,
+  row: ResultRow,
+): Promise<string | null> {
   try {
     const url = await readLink(deps, taskId, row);
-    if (!url || url === row.sourceUrl) return false;
+    if (!url || url === row.sourceUrl) return null;
     await renewSource(deps.db, row.id, url);
-    return true;
+    return url;
   } catch (error) {
-    if (error instanceof UpstreamFault) return false;
+    if (error instanceof UpstreamFault) return null;
     throw error; // Untested: only a defect leads here.
   }
 }

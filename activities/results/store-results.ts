@@ -34,11 +34,12 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
     deps.events.resultNotStored(taskId, expired.role, 'given_up', why);
     return { stored: false };
   }
+  const live = await Promise.all(rows.map((row) => withLiveLink(deps, taskId, row)));
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   // If no worker ran until the time was over, one attempt is still made.
   const late = AbortSignal.timeout(Math.max(attemptMinMs, Math.round(leftMs)));
-  const { failures, ...measured } = await copyAll(deps, input, rows, late);
+  const { failures, ...measured } = await copyAll(deps, input, live, late);
   const [failure] = failures;
   if (!failure) {
     const links = Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)]));
@@ -119,9 +120,16 @@ function whyOf(error: unknown): string {
 
 const names: Readonly<Record<ResultRole, string>> = { video: 'video', last_frame: 'last frame' };
 
+/** The row with a new link if its link has expired and the provider has another one. */
+async function withLiveLink(deps: WorkerDeps, taskId: string, row: ResultRow): Promise<ResultRow> {
+  if (row.state !== 'awaited' || !row.isSourceDead) return row;
+  const sourceUrl = await renewLink(deps, taskId, row);
+  return sourceUrl === null ? row : { ...row, sourceUrl };
+}
+
 /**
- * Returns the error that makes Temporal repeat the activity. If a provider's link has expired or is
- * refused, the provider is asked for a new link first. Some providers do not say how long a link lives.
+ * Returns the error that makes Temporal repeat the activity. If a provider has refused a link, it is
+ * asked for a new one first: some providers do not say how long a link lives.
  */
 async function notStored(
   deps: WorkerDeps,
@@ -129,14 +137,11 @@ async function notStored(
   failures: readonly Failure[],
   { row, why }: Failure,
 ): Promise<ApplicationFailure> {
-  let isRenewed = false;
   for (const failure of failures) {
-    const isDead = failure.row.isSourceDead || failure.isLinkRefused;
-    if (isDead && (await renewLink(deps, taskId, failure.row))) isRenewed = true;
+    if (failure.isLinkRefused) await renewLink(deps, taskId, failure.row);
   }
   const message = `The ${names[row.role]} is not stored yet. ${why}`;
-  const soon = isRenewed ? { nextRetryDelay: '1 s' as const } : {};
-  return ApplicationFailure.create({ type: 'NotStored', message, ...soon });
+  return ApplicationFailure.create({ type: 'NotStored', message });
 }
 
 // A link is returned before the type of its file is known. So the link gets the file extension of

@@ -28,7 +28,7 @@ export function repeatReads(handlers: readonly Handler[]) {
         return await run();
       } catch (error) {
         // A held read that has run for longer was cut anew. It ends at its time.
-        const isHeld = ctx.state.heldUntilMs !== undefined;
+        const isHeld = (ctx.state.heldUntilMs ?? 0) > performance.now();
         if (isHeld && performance.now() - began > againForMs) cutAt = undefined;
         cutAt ??= performance.now();
         const isLate = performance.now() - cutAt > againForMs;

@@ -103,7 +103,7 @@ export async function markResultsRemoved(
 export async function markUploadsRemoved(db: Knex, accountId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { isDisabled: boolean }[] }>(
     `with disabled as (
-       select from accounts where id = :accountId and disabled_at is not null
+       select from accounts where id = :accountId and disabled_at is not null for share
      ), marked as (
        update files set state = 'removed', removed_because = 'operator', expires_at = now()
         where account_id = :accountId and role = 'upload' and state <> 'removed'

@@ -83,5 +83,5 @@ test('the key is sent to the provider’s own address, and not to the address of
 
 test('no new link of a result is requested if its task has no job', async () => {
   const deps = { db: database.db, channels: { find: () => undefined } };
-  expect(await renewLink(deps, aTaskId(), aRow().row)).toBe(false);
+  expect(await renewLink(deps, aTaskId(), aRow().row)).toBeNull();
 });

@@ -86,7 +86,7 @@ test('the end of a job is kept if this Temporal does not know its workflow', asy
   expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });
   expect(await stillToNotify(0)).not.toContain(news.taskId);
   // After a while it is notified again.
-  expect(await stillToNotify(-301)).toContain(news.taskId);
+  expect(await stillToNotify(-61)).toContain(news.taskId);
 });
 
 test('a failed notification of the end of a job is repeated', async () => {

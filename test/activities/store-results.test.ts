@@ -97,7 +97,8 @@ function depsWith(host: string, videoUrl: string): WorkerDeps {
   const { channels, settings, ...rest } = upstream.deps;
   const find = (id: string) => {
     const found = channels.find(id);
-    const reading = { status: 'succeeded', result: { ...aSuccess().result, videoUrl } } as never;
+    const links = { videoUrl, lastFrameUrl: videoUrl };
+    const reading = { status: 'succeeded', result: { ...aSuccess().result, ...links } } as never;
     return found && { ...found, provider: { ...found.provider, read: async () => reading } };
   };
   return {
@@ -113,9 +114,26 @@ test('a link that the provider refuses is replaced, although its life is not kno
   await upstream.attempt(input);
   const deps = depsWith(host, `http://${host}/new.mp4`);
   const copy = store(input.taskId, { url: `http://${host}/old.mp4`, deps });
-  await expect(copy).rejects.toMatchObject({ type: 'NotStored', nextRetryDelay: '1 s' });
+  await expect(copy).rejects.toMatchObject({ type: 'NotStored' });
   const rows = await database.db('files').where({ task_id: input.taskId });
   expect(rows).toMatchObject([{ source_url: `http://${host}/new.mp4` }]);
+});
+
+test('an expired link is replaced before the copy, also if its time is over', async () => {
+  const host = await serve((request, response) =>
+    request.url === '/new.png' ? response.end(png) : response.writeHead(403).end(),
+  );
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  const lastFrame = { role: 'last_frame', url: `http://${host}/old.png` } as const;
+  const deps = depsWith(host, `http://${host}/new.png`);
+  await expect(store(input.taskId, { ...lastFrame, deps })).rejects.toThrow();
+  await database.db.raw(
+    `update files set source_url = ?, source_expires_at = now() where task_id = ?`,
+    [lastFrame.url, input.taskId],
+  );
+  const last = store(input.taskId, { ...lastFrame, deps, triedForSeconds: -1 });
+  expect(await last).toMatchObject({ stored: true });
 });
 
 test('a copy whose time ran out while no worker ran is tried once', async () => {

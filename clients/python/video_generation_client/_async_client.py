@@ -12,7 +12,7 @@ from . import _flows
 from ._download import Download
 from ._errors import VideoError
 from ._flows import Flow, Request
-from ._shared import random_key, settings_of
+from ._shared import no_limits, random_key, settings_of
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class AsyncVideoClient:
         self._timeout = timeout
         self._http = httpx.AsyncClient(**settings_of(base_url, api_key, timeout))
         # Links of videos need no key, and may lead to other servers.
-        self._links = httpx.AsyncClient(timeout=timeout, follow_redirects=True)
+        self._links = httpx.AsyncClient(timeout=timeout, limits=no_limits, follow_redirects=True)
 
     async def close(self) -> None:
         await self._http.aclose()

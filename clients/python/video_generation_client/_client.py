@@ -12,7 +12,7 @@ from . import _flows
 from ._download import Download
 from ._errors import VideoError
 from ._flows import Flow, Request
-from ._shared import random_key, settings_of
+from ._shared import no_limits, random_key, settings_of
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class VideoClient:
         self._timeout = timeout
         self._http = httpx.Client(**settings_of(base_url, api_key, timeout))
         # Links of videos need no key, and may lead to other servers.
-        self._links = httpx.Client(timeout=timeout, follow_redirects=True)
+        self._links = httpx.Client(timeout=timeout, limits=no_limits, follow_redirects=True)
 
     def close(self) -> None:
         self._http.close()

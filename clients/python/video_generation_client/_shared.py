@@ -19,12 +19,16 @@ def settings_of(base_url: str, api_key: str, timeout: float) -> Dict[str, Any]:
         raise ValueError("base_url must begin with http:// or https://")
     key = header_text("api_key", api_key)
     headers = {"Authorization": f"Bearer {key}", "Accept": "application/json"}
-    # Each wait holds a connection, and no create may wait behind them.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
     return {
-        **{"base_url": base_url.rstrip("/"), "headers": headers},
-        **{"timeout": timeout, "limits": limits},
+        "base_url": base_url.rstrip("/"),
+        "headers": headers,
+        "timeout": timeout,
+        "limits": no_limits,
     }
+
+
+# Each wait and each download holds a connection, and no create may wait behind them.
+no_limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
 
 
 def header_text(name: str, text: str) -> str:

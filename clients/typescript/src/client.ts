@@ -62,13 +62,13 @@ export class VideoClient {
     this.#transport = createTransport(options);
   }
 
-  /** Creates a task. Every repeat sends the same key, so there is one task. An error has it. */
+  /** Creates a task. Every repeat sends the same key, so there is one task. A `VideoError` has it. */
   async create(request: VideoRequest, options: CreateOptions = {}): Promise<CreatedTask> {
     const { idempotencyKey = randomKey(), signal, headers } = options;
     const sent = { ...headers, 'idempotency-key': idempotencyKey };
+    const call = { json: request, signal, headers: sent };
     try {
-      const options = { json: request, signal, headers: sent };
-      return (await this.#call<CreatedTask>('POST', tasks, options)).value;
+      return (await this.#call<CreatedTask>('POST', tasks, call)).value;
     } catch (error) {
       if (error instanceof VideoError) error.idempotencyKey = idempotencyKey;
       throw error;
@@ -226,7 +226,7 @@ export class VideoClient {
   }
 }
 
-/** JSON shows others as null, which counts as left out. */
+/** JSON shows NaN as null, which counts as left out. */
 function onlyFinite(name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value;
   throw new TypeError(`${name} is ${value}.`);

@@ -53,7 +53,7 @@ export function maybeStarted(taskId: string): Refused {
 
 /** The refusal of a create whose task is stored but cannot be read. Its `Location` is set already. */
 export function notShown(taskId: string): Refused {
-  const message = `The task ${taskId} was accepted, but cannot be shown now. Its Location shows it shortly.`;
+  const message = `The task ${taskId} was accepted, but cannot be shown now. Read it at its Location.`;
   return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
 }
 

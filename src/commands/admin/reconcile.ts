@@ -16,7 +16,7 @@ export const reconcileLost: AdminCommand = {
     hours: { value: 'N', about: 'for how long from now (2)' },
     pending: {
       about:
-        'also ends all pending tasks: in an older copy of the database, they may be made already; stop APIs and workers first',
+        'also ends all pending tasks, for an older copy of the database; no API or worker may run',
     },
   },
   changes: () => ({ kind: 'service' }),

@@ -28,7 +28,7 @@ export async function requestOf(
   return { model, prompt, ...Object.fromEntries(given), ...(hasMetadata ? { metadata } : {}) };
 }
 
-/** The service would take a number that JSON cannot show for one that was left out. */
+/** NaN would be sent as null, and the service takes that for a seed that was left out. */
 function wholeNumber(text: string): number {
   if (/^-?\d+$/.test(text)) return Number(text);
   throw new UsageError(`--seed must be a whole number; got "${text}".`);

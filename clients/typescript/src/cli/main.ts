@@ -40,8 +40,10 @@ function reported(error: unknown): number {
 }
 
 // The reader of a pipe may end first, such as `head`.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
-});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
 process.exitCode = await main().catch(reported);
