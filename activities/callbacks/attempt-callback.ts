@@ -68,10 +68,14 @@ function enterFor(
   { settings }: Sender,
   { url, accountId }: Receiver,
 ): ReturnType<HostShare['enter']> {
+  const { hostname } = new URL(url);
+  const max = settings.callbacksPerHostMax;
   return share.enter([
-    { name: `host:${new URL(url).hostname}`, max: settings.callbacksPerHostMax },
+    // Receivers of several accounts may have one host name, so one account leaves some of its slots.
+    { name: `host:${hostname} account:${accountId}`, max: Math.ceil(max * 0.8) },
+    { name: `host:${hostname}`, max },
     // A limit per account is needed too: with many host names, one account could take every slot.
-    { name: `account:${accountId}`, max: settings.callbacksPerHostMax * 2 },
+    { name: `account:${accountId}`, max: max * 2 },
   ]);
 }
 

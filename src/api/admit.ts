@@ -8,6 +8,8 @@ import { type Authenticate, addressOf } from './auth';
 import { type ApiCall, type KeyedCall, Refused } from './context';
 import type { Rates } from './deps';
 import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
+import { isUpload } from './routes/files/read-upload';
+import { limitUploads } from './uploads-at-once';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
@@ -48,6 +50,7 @@ export function createAdmission(
     }),
     lists: limit('ask for lists and accounts', rates.listRatePerSecond),
   };
+  const beginUpload = limitUploads(rates);
   return async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
     ctx.state.caller = caller;
@@ -56,6 +59,7 @@ export function createAdmission(
     if (limited) throw limited;
     showLimit(ctx, rateLimit.headersOf(caller));
     if (caller.accountDisabled) throw new Refused(accountDisabled);
+    if (isUpload(ctx.req)) beginUpload(ctx, caller.accountId);
     return ctx as KeyedCall;
   };
 }

@@ -68,6 +68,8 @@ export function ratesOf(settings: RateSettings) {
     // Changes by one account use at most half of the connections in the pool. The other half stays
     // free for other accounts.
     changesAtOncePerAccountMax: Math.ceil(databasePoolMax / 2),
+    uploadsAtOncePerAccountMax: 100,
+    uploadsAtOnceMax: Math.ceil(connectionsMax / 4),
     heldReadsMax: 1_000,
     // The other connections stay free for other calls and for the probes.
     heldReadsOfAllMax: Math.ceil(connectionsMax / 2),

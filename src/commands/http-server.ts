@@ -62,6 +62,10 @@ const usualReplies: ReplyLimits = {
 // reads that wait (`Prefer: wait`), but a caller can repeat a read.
 const finishWithinMs = 10_000;
 
+// A client sends few requests before the first reply. Each one takes memory until its own reply, so a
+// connection with more is closed: a few hundred connections could otherwise fill the memory.
+const pipelinedMax = 16;
+
 interface ListenOptions {
   readonly connectionsMax?: number;
   /** True for requests whose body may take minutes to arrive. */
@@ -89,7 +93,7 @@ export async function listen(
   const serve: RequestListener = (request, response) => {
     // A request that comes before the reply to an earlier one of its connection waits for that reply.
     // Node would not tell its own reply, which has no socket yet, that the connection has closed.
-    if (!response.socket) return void response.once('socket', () => serve(request, response));
+    if (!response.socket) return waitForReply(request, response);
     if (!isUpload(request)) limitBodyTime(request, response);
     // `unreadMs` applies when the reply is complete but the system has not accepted all of its
     // bytes. After all bytes are written, Node replaces this timeout with the keep-alive timeout.
@@ -103,6 +107,18 @@ export async function listen(
     // A stream, for example the bytes of a file.
     response.once('pipe', () => limitReplyTime(request, response, replies));
     handle(request, response);
+  };
+  const waiting = new WeakMap<Socket, number>();
+  const waitForReply: RequestListener = (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > pipelinedMax) return void socket.destroy();
+    waiting.set(socket, count);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      serve(request, response);
+    });
   };
   const server = createServer(limits, serve);
   // With `Expect: 100-continue` a client waits for a 100 before it sends its body. The 100 is sent

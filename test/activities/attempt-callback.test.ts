@@ -202,6 +202,23 @@ test('a receiver at its limit of deliveries gets no further request, and no atte
   expect(again.state).toBe('delivered');
 });
 
+test('an account leaves some deliveries of a receiver’s host to other accounts', async () => {
+  const held = withResolvers();
+  world.sink.answer = (_, response) => void held.promise.then(() => response.writeHead(204).end());
+  const { attemptCallback } = activities({ perHostMax: 5 });
+  const ids = await Promise.all([0, 1, 2, 3, 4].map(() => aTask()));
+  const results = ids.map((taskId) =>
+    attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 }).then(
+      ({ state }) => state as string,
+      ({ type }: { type: string }) => type,
+    ),
+  );
+  await expect(Promise.race(results)).resolves.toBe('HostBusy');
+  held.resolve();
+  const outcomes = await Promise.all(results);
+  expect(outcomes.filter((outcome) => outcome === 'delivered')).toHaveLength(4);
+});
+
 function withResolvers() {
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => {

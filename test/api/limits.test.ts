@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
 import { makeApiKey, revokeKey } from '../../src/db/api-keys';
 import { newTaskId } from '../../src/db/ids';
 import { create, startApi, type TestApi, textBody } from '../support/api';
@@ -105,6 +106,29 @@ describe('the limits of a key', () => {
     expect(statements.stop()).toBe(0);
     expect(api.temporal.submitted).toHaveLength(5);
   });
+
+  test.each([
+    ['of an account', { uploadsAtOncePerAccountMax: 1 }],
+    ['of all accounts', { uploadsAtOnceMax: 1 }],
+  ])(
+    'if the maximum number of uploads %s is in progress, another one is a 429',
+    async (_, limit) => {
+      api = await startApi(limit);
+      const slow = new PassThrough();
+      const headers = { authorization: `Bearer ${api.apiKey}`, 'content-type': 'image/png' };
+      const options = { method: 'POST', headers, duplex: 'half' } as RequestInit;
+      const stop = new AbortController();
+      const body = Readable.toWeb(slow) as never;
+      const first = fetch(`${api.url}/v1/files`, { ...options, body, signal: stop.signal });
+      slow.write('a');
+      const statusOf = async () =>
+        (await fetch(`${api.url}/v1/files`, { ...options, body: 'no picture' })).status;
+      await until('the first upload is in progress', async () => (await statusOf()) === 429);
+      stop.abort();
+      await expect(first).rejects.toThrow();
+      await until('it has ended', async () => (await statusOf()) === 415);
+    },
+  );
 
   test.each([
     ['of a key', { heldReadsMax: 1 }],

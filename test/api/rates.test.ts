@@ -53,6 +53,8 @@ test('with the default settings a key may send 1,000 creates at once, and the ne
     listRatePerSecond: 20,
     listsAtOncePerAccountMax: 3,
     changesAtOncePerAccountMax: 5,
+    uploadsAtOncePerAccountMax: 100,
+    uploadsAtOnceMax: 1_250,
     heldReadsMax: 1_000,
     heldReadsOfAllMax: 2_500,
   });

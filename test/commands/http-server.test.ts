@@ -114,6 +114,27 @@ test('requests that wait for an earlier reply of their connection never begin if
   expect(begun).toEqual(['/hangs']);
 });
 
+test('a connection that sends very many requests before the first reply is closed', async () => {
+  server = await start();
+  const few = ask('/first');
+  few.socket.write('GET /more HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(15));
+  const many = connect(server.port, '127.0.0.1');
+  sockets = [...sockets, many];
+  let isClosed = false;
+  many
+    .on('error', () => undefined)
+    .on('close', () => {
+      isClosed = true;
+    });
+  many.write('GET /more HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
+  await until('the connection is closed', () => isClosed);
+  few.socket.on('data', (bytes) => {
+    few.state.text += bytes;
+  });
+  await until('all are answered', () => few.state.text.split('200 OK').length === 17);
+  expect(few.state.closed).toBe(false);
+});
+
 test('connections beyond the maximum are closed, and a new connection is accepted after another connection has ended', async () => {
   server = await start(2);
   const open = [ask('/'), ask('/')];

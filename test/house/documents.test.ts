@@ -52,6 +52,7 @@ test.each<[row: string, rate: number, burst: number]>([
 
 test.each([
   ['reads with `Prefer: wait`', defaults.heldReadsMax],
+  ['uploads of an account in progress', defaults.uploadsAtOncePerAccountMax],
   ['lists of an account at once', defaults.listsAtOncePerAccountMax],
   ['unfinished tasks', defaultOf('QUEUED_TASKS_MAX')],
 ])('docs/api.md states the default maximum of %s', (row, most) => {

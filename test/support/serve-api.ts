@@ -38,6 +38,8 @@ const testRates: Rates = {
   listRatePerSecond: 10_000,
   listsAtOncePerAccountMax: 100,
   changesAtOncePerAccountMax: 5,
+  uploadsAtOncePerAccountMax: 1_000,
+  uploadsAtOnceMax: 10_000,
   heldReadsMax: 10_000,
   heldReadsOfAllMax: 10_000,
 };

@@ -21,9 +21,17 @@ export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): v
       answerPageFile(ctx, file());
     });
   }
+  // Anyone may ask, so simultaneous calls share one request.
+  let asked: ReturnType<typeof samplesOf> | undefined;
+  const ask = () => {
+    asked ??= samplesOf(settings.studioUrl).finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
   router.get('/playground.json', async (ctx) => {
     ctx.body = {
-      samples: await samplesOf(settings.studioUrl),
+      samples: await ask(),
       workflows: workflowsUrl(settings),
       docs: '/docs',
       version: version.version,
