@@ -3,27 +3,19 @@
 
 import type { ApiCall } from './context';
 import { Refused } from './context';
+import { countAtOnce } from './count-at-once';
 import type { Rates } from './deps';
 import { limitHeaders, rateLimited } from './limits';
 
 export function limitUploads({ uploadsAtOncePerAccountMax: max, uploadsAtOnceMax }: Rates) {
-  const running = new Map<string, number>();
-  let all = 0;
-  const leave = (accountId: string) => {
-    all -= 1;
-    const left = (running.get(accountId) ?? 1) - 1;
-    if (left > 0) running.set(accountId, left);
-    else running.delete(accountId);
-  };
+  const running = countAtOnce(max, uploadsAtOnceMax);
   /** Counts an upload until its reply ends. Throws a refusal if a limit is reached. */
   return (ctx: ApiCall, accountId: string): void => {
-    const own = running.get(accountId) ?? 0;
-    if (own >= max) throw tooMany(`This account has ${max} uploads in progress`, max);
-    if (all >= uploadsAtOnceMax) throw tooMany('Too many uploads are in progress', max);
     if (ctx.res.destroyed) return;
-    all += 1;
-    running.set(accountId, own + 1);
-    ctx.res.once('close', () => leave(accountId));
+    const outcome = running.enter(accountId);
+    if (outcome === 'own') throw tooMany(`This account has ${max} uploads in progress`, max);
+    if (outcome === 'all') throw tooMany('Too many uploads are in progress', max);
+    ctx.res.once('close', () => running.leave(accountId));
   };
 }
 

@@ -158,11 +158,11 @@ create index tasks_account_model_ended
   on tasks (account_id, model, status, created_at desc, id desc) where finished_at is not null;
 create index tasks_account_open on tasks (account_id, created_at desc, id desc)
   where finished_at is null;
--- The open tasks, for the reconciler.
-create index tasks_open on tasks (id) where finished_at is null;
 -- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
 create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
+-- The open tasks, for the reconciler.
+create index tasks_open on tasks (id) where finished_at is null;
 -- The pending tasks.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
 

@@ -181,11 +181,12 @@ test('a cancelled delivery is recorded as stopped, unless its callback has arriv
   expect(await findCallback(world.database.db, arrived)).toMatchObject({ state: 'delivered' });
 });
 
-test('a receiver at its limit of deliveries gets no further request, and no attempt is recorded', async () => {
+/** Attempts so many callbacks of one account while the receiver answers none; one is refused. */
+async function attemptsAtOnce(count: number, perHostMax: number) {
   const held = withResolvers();
   world.sink.answer = (_, response) => void held.promise.then(() => response.writeHead(204).end());
-  const { attemptCallback } = activities({ perHostMax: 2 });
-  const ids = await Promise.all([0, 1, 2].map(() => aTask()));
+  const { attemptCallback } = activities({ perHostMax });
+  const ids = await Promise.all(Array.from({ length: count }, () => aTask()));
   const results = ids.map((taskId) =>
     attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 }).then(
       ({ state }) => state as string,
@@ -194,7 +195,11 @@ test('a receiver at its limit of deliveries gets no further request, and no atte
   );
   await expect(Promise.race(results)).resolves.toBe('HostBusy');
   held.resolve();
-  const outcomes = await Promise.all(results);
+  return { attemptCallback, ids, outcomes: await Promise.all(results) };
+}
+
+test('a receiver at its limit of deliveries gets no further request, and no attempt is recorded', async () => {
+  const { attemptCallback, ids, outcomes } = await attemptsAtOnce(3, 2);
   expect([...outcomes].sort()).toEqual(['HostBusy', 'delivered', 'delivered']);
   const busy = ids[outcomes.indexOf('HostBusy')] ?? '';
   expect(await listAttempts(world.database.db, busy)).toEqual([]);
@@ -203,19 +208,7 @@ test('a receiver at its limit of deliveries gets no further request, and no atte
 });
 
 test('an account leaves some deliveries of a receiver’s host to other accounts', async () => {
-  const held = withResolvers();
-  world.sink.answer = (_, response) => void held.promise.then(() => response.writeHead(204).end());
-  const { attemptCallback } = activities({ perHostMax: 5 });
-  const ids = await Promise.all([0, 1, 2, 3, 4].map(() => aTask()));
-  const results = ids.map((taskId) =>
-    attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 }).then(
-      ({ state }) => state as string,
-      ({ type }: { type: string }) => type,
-    ),
-  );
-  await expect(Promise.race(results)).resolves.toBe('HostBusy');
-  held.resolve();
-  const outcomes = await Promise.all(results);
+  const { outcomes } = await attemptsAtOnce(5, 5);
   expect(outcomes.filter((outcome) => outcome === 'delivered')).toHaveLength(4);
 });
 

@@ -2,6 +2,7 @@
 
 import type { ApiRouter } from '../context';
 import type { ApiDeps } from '../deps';
+import { sharedCall } from '../shared-call';
 
 // If a trivial query takes longer than this, the API counts as not ready.
 const readyMs = 1_000;
@@ -12,13 +13,7 @@ export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
   });
 
   // Anyone may probe, so simultaneous probes share one statement and one call to Temporal.
-  let asked: Promise<[database: boolean, temporal: boolean]> | undefined;
-  const ask = () => {
-    asked ??= Promise.all([isDatabaseReady(deps), deps.temporal.isReady()]).finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
+  const ask = sharedCall(() => Promise.all([isDatabaseReady(deps), deps.temporal.isReady()]));
 
   router.get('/readyz', async (ctx) => {
     const [database, temporal] = await ask();

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { isFinal } from '../../domain/task';
 import type { KeyedCall } from '../context';
+import { countAtOnce } from '../count-at-once';
 import type { ApiDeps } from '../deps';
 import type { Found } from './find-task';
 
@@ -17,7 +18,7 @@ type Read = () => Promise<Found | undefined>;
  * or all keys together have too many held reads.
  */
 export function holdReads({ rates, isServing }: ApiDeps) {
-  const held = countHeld(rates.heldReadsMax, rates.heldReadsOfAllMax);
+  const held = countAtOnce(rates.heldReadsMax, rates.heldReadsOfAllMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
     ctx.state.heldUntilMs ??= performance.now() + waitMs;
@@ -33,7 +34,7 @@ export function holdReads({ rates, isServing }: ApiDeps) {
   return async (ctx: KeyedCall, read: Read): Promise<Found | undefined> => {
     const waitSeconds = waitOf(ctx);
     const { keyId } = ctx.state.caller;
-    if (waitSeconds === 0 || !held.enter(keyId)) return read();
+    if (waitSeconds === 0 || held.enter(keyId) !== 'entered') return read();
     ctx.set('Preference-Applied', `wait=${waitSeconds}`);
     return untilFinal(ctx, read, waitSeconds * 1_000).finally(() => held.leave(keyId));
   };
@@ -50,25 +51,6 @@ function rounds(): () => Promise<void> {
       next = undefined;
     });
     return next;
-  };
-}
-
-function countHeld(max: number, ofAllMax: number) {
-  const held = new Map<string, number>();
-  let ofAll = 0;
-  const countOf = (keyId: string) => held.get(keyId) ?? 0;
-  return {
-    enter(keyId: string): boolean {
-      if (countOf(keyId) >= max || ofAll >= ofAllMax) return false;
-      ofAll += 1;
-      held.set(keyId, countOf(keyId) + 1);
-      return true;
-    },
-    leave(keyId: string): void {
-      ofAll -= 1;
-      if (countOf(keyId) > 1) held.set(keyId, countOf(keyId) - 1);
-      else held.delete(keyId);
-    },
   };
 }
 

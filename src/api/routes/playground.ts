@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import type { ApiRouter } from '../context';
 import type { ApiDeps, ApiSettings } from '../deps';
+import { sharedCall } from '../shared-call';
 import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
 
 export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): void {
@@ -22,13 +23,7 @@ export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): v
     });
   }
   // Anyone may ask, so simultaneous calls share one request.
-  let asked: ReturnType<typeof samplesOf> | undefined;
-  const ask = () => {
-    asked ??= samplesOf(settings.studioUrl).finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
+  const ask = sharedCall(() => samplesOf(settings.studioUrl));
   router.get('/playground.json', async (ctx) => {
     ctx.body = {
       samples: await ask(),

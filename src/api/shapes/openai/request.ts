@@ -54,7 +54,7 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   try {
     if (isTooLarge)
       throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
-    const body = translated(objectOf(fields));
+    const body = translated(checked(objectOf(fields)));
     return file ? withFile(body, file) : { body, file };
   } catch (error) {
     await dropFile(deps, ctx, { file });
@@ -85,17 +85,17 @@ function withFile(body: JsonObject, file: FileRow): OpenAiRequest {
 }
 
 /**
- * Checks the texts of a form, and the JSON inside a text, as the body of any other call is checked.
- * PostgreSQL could store some of these texts, but could not read them again.
+ * Checks the fields of a form as a body is checked. PostgreSQL could store some of their texts, but
+ * could not read them again.
  */
-function translated(sent: JsonObject): JsonObject {
-  const { value, fault } = parseSafeJson(JSON.stringify(withMedia(sent)));
+function checked(fields: JsonObject): JsonObject {
+  const { value, fault } = parseSafeJson(JSON.stringify(fields));
   if (fault !== undefined) throw refused('', `The fields cannot be read: ${fault}.`);
   return value;
 }
 
 /** Each reference becomes an entry of images, videos or audios; all other fields are ours. */
-function withMedia(sent: JsonObject): JsonObject {
+function translated(sent: JsonObject): JsonObject {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(sent)) {
     if (!Object.hasOwn(references, name)) body[name] = value;
@@ -109,21 +109,14 @@ function withMedia(sent: JsonObject): JsonObject {
 }
 
 function addressIn(name: string, value: unknown): string {
-  const object = typeof value === 'string' && value.startsWith('{') ? parsed(value) : value;
+  const object =
+    typeof value === 'string' && value.startsWith('{') ? parseSafeJson(value).value : value;
   if (typeof object === 'string') return object;
   const entries = Object.entries(object ?? {}).filter(([, one]) => one !== null);
   const [[field, address] = []] = entries;
   const isKnown = /^(?:file_id|image_url|video_url|audio_url)$/.test(field ?? '');
   if (entries.length === 1 && isKnown && typeof address === 'string') return address;
   throw refused(name, 'must be a file, or an object with one of image_url and file_id.');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function asList(value: unknown): unknown[] {
