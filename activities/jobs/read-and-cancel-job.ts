@@ -22,16 +22,17 @@ export function createFollowActivities(deps: Stopping) {
   return {
     /**
      * Returns the final report if the row contains one. Otherwise reads the job at the provider and
-     * returns the new report. Returns null if the job has no upstream id, if the channel is not in
-     * the catalogue, or if the provider sent an unknown status.
+     * returns the new report. Returns null if the job has no upstream id, or if the provider sent an
+     * unknown status. Throws an error that may be retried if this worker does not know the channel.
      */
     async readJob(name: JobName): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
       if (!hasChannel(job) || !job.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;
       const provider = deps.channels.find(job.channel)?.provider;
-      const reading = await provider?.read(job.upstreamId, name.taskId);
-      const report = reading && reportOf(job, job.upstreamId, reading);
+      if (!provider) throw unknownChannel(job.channel);
+      const reading = await provider.read(job.upstreamId, name.taskId);
+      const report = reportOf(job, job.upstreamId, reading);
       if (!report) return null;
       // The report is stored before the workflow gets it, so that the row is never behind the
       // workflow.
@@ -59,7 +60,7 @@ export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> 
 
 async function cancelUpstream(deps: Stopping, input: JobInput, job: JobAtChannel): Promise<void> {
   const found = deps.channels.find(job.channel);
-  if (!found) throw notTaken(`The channel ${job.channel} is not in the catalogue.`);
+  if (!found) throw unknownChannel(job.channel);
   try {
     if (job.upstreamId) await found.provider.cancel(job.upstreamId, input.taskId);
     else await stopLostJob(deps, input, job, found);
@@ -130,6 +131,12 @@ async function expectNone(
   }
   if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');
   if (lost.found === 'unclear') throw notTaken(`It is unclear which job is meant: ${lost.why}.`);
+}
+
+/** Another worker may have a newer catalogue, which contains the channel. */
+function unknownChannel(channel: string): ApplicationFailure {
+  const message = `The channel ${channel} is not in the catalogue of this worker.`;
+  return ApplicationFailure.create({ type: 'UnknownChannel', message });
 }
 
 function notTaken(message: string): ApplicationFailure {

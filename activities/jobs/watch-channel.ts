@@ -54,8 +54,10 @@ export function createWatchActivities(deps: WorkerDeps) {
           const open = await goRound({ deps, input, askedAt, absences, advance });
           if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
           cancellationSignal.throwIfAborted();
-          if (deps.stopping.aborted) throw handingOver();
+          if (deps.stopping.aborted) throw handingOver('This worker is stopping');
           await pause(jittered(channel?.pollIntervalMs ?? 5_000), deps.stopping);
+          // Another worker may have a newer catalogue, which contains the channel.
+          if (!channel) throw handingOver('This worker does not know the channel');
           advance();
         }
         return 'go on'; // Untested: an hour of watching.
@@ -211,10 +213,10 @@ function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob
   return due;
 }
 
-function handingOver(): ApplicationFailure {
+function handingOver(why: string): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'HandingOver',
-    message: 'This worker is stopping; another worker continues to watch the channel.',
+    message: `${why}; another worker continues to watch the channel.`,
     category: 'BENIGN',
   });
 }

@@ -2,7 +2,7 @@
 // tables must be complete, and every offered combination needs a price. The schema checks each
 // single field.
 
-import type { Ratio } from '../contract/vocabulary';
+import { contractSeconds, type Ratio } from '../contract/vocabulary';
 import { type Durations, makesLength } from '../domain/catalogue';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { channelFaults, choiceFaults, enhancerFaults } from './channel-faults';
@@ -32,8 +32,9 @@ export function crossFaults(file: CheckedFile): string[] {
   return faults;
 }
 
-// This limit is far above any real price, and far below the largest safe integer.
+// These limits are far above any real price, and far below the largest safe integer.
 const minuteMicrosMax = 1e12;
+const videoMicrosMax = 1e12;
 
 /** The price of a minute of super-resolution, and what each channel costs for a minute. */
 function minutePrices({ superResolution: offer }: CatalogueFile): [string[], number][] {
@@ -62,22 +63,8 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
     for (const ratio of missingRatios(entry, table?.[resolution])) {
       say(['ratios'], `pixel table "${entry.pixels}" has no size for ${resolution} ${ratio}`);
     }
-    for (const inputVideo of entry.inputs.videosMax > 0 ? [false, true] : [false]) {
-      for (const audio of entry.audio ? [true, false] : [false]) {
-        const priced = entry.prices.some(
-          (row) =>
-            (!row.resolutions || row.resolutions.includes(resolution)) &&
-            (row.inputVideo === undefined || row.inputVideo === inputVideo) &&
-            (row.audio === undefined || row.audio === audio),
-        );
-        if (priced) continue;
-        say(
-          ['prices'],
-          `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${audio ? 'with' : 'without'} audio`,
-        );
-      }
-    }
   }
+  priceFaults(entry, say);
   inputFaults(entry, say);
   for (const { path, sentence } of brokenPromisesOf(entry, file)) {
     say(path, `a channel of the model ${sentence}`);
@@ -100,6 +87,60 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   retirementFaults(entry, file, say);
   if (entry.draft && !entry.resolutions.includes('480p')) {
     say(['draft'], 'a draft is 480p, which is not among the resolutions');
+  }
+}
+
+/**
+ * The first row that covers a video is its price. A row of which every video is covered by earlier
+ * rows would never be used, and its videos would have another price.
+ */
+function priceFaults(
+  { prices, resolutions, inputs, audio, durations, channels }: ModelEntry,
+  say: Say,
+): void {
+  const combinations = resolutions.flatMap((resolution) =>
+    (inputs.videosMax > 0 ? [false, true] : [false]).flatMap((inputVideo) =>
+      (audio ? [true, false] : [false]).map((hasAudio) => ({ resolution, inputVideo, hasAudio })),
+    ),
+  );
+  const covered = new Set<number>();
+  const used = new Set<number>();
+  for (const { resolution, inputVideo, hasAudio } of combinations) {
+    const rows = [...prices.keys()].filter((at) => {
+      const row = prices[at]!;
+      return (
+        (!row.resolutions || row.resolutions.includes(resolution)) &&
+        (row.inputVideo === undefined || row.inputVideo === inputVideo) &&
+        (row.audio === undefined || row.audio === hasAudio)
+      );
+    });
+    for (const at of rows) covered.add(at);
+    if (rows[0] !== undefined) used.add(rows[0]);
+    else {
+      say(
+        ['prices'],
+        `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${hasAudio ? 'with' : 'without'} audio`,
+      );
+    }
+  }
+  for (const at of covered) {
+    if (!used.has(at))
+      say(['prices', at], 'is never used, because earlier rows cover the same videos');
+  }
+  const longest = Math.max(lengthsOf(durations)?.max ?? 0, contractSeconds.max);
+  const dearest = Math.max(...prices.map(({ perMillionTokens }) => perMillionTokens));
+  for (const [index, { meter }] of channels.entries()) {
+    if (meter === 'reported') continue;
+    const tokens =
+      'perJob' in meter
+        ? Math.max(...Object.values(meter.perJob))
+        : Math.max(...Object.values(meter.perSecond)) * longest;
+    if ((tokens / 1_000_000) * dearest > videoMicrosMax) {
+      say(
+        ['channels', index, 'meter'],
+        'with these prices the longest video costs more than 1000000',
+      );
+    }
   }
 }
 

@@ -119,13 +119,18 @@ function channelsOf(
       if (value === undefined) faults.push(`${path}: the environment has no ${name}`);
       return value ?? '';
     });
-    if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
-      faults.push(`${path}: must be an http(s) address; got "${baseUrl}"`);
+    if (!isBaseUrl(baseUrl)) {
+      faults.push(`${path}: must be an http(s) address without a query; got "${baseUrl}"`);
     }
     const known = { ...entry, baseUrl: baseUrl.replace(/\/+$/, '') };
     for (const channel of channelsOfKeys(id, known)) channels.push([channel.id, channel]);
   }
   return Object.fromEntries(channels);
+}
+
+/** Paths are appended to the text. */
+function isBaseUrl(text: string): boolean {
+  return /^https?:\/\/[^/][^\s?#${}]*$/.test(text) && URL.canParse(text);
 }
 
 function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {

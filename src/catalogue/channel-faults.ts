@@ -29,6 +29,9 @@ export function choiceFaults(entry: ModelEntry, file: CheckedFile, say: Say): vo
   for (const [index, choice] of entry.channels.entries()) {
     const sayOf: Say = (path, sentence) => say(['channels', index, ...path], sentence);
     checkChannel(choice.channel, 'generation', file, (why) => sayOf(['channel'], why));
+    if (entry.channels.slice(0, index).some((earlier) => isSameChoice(earlier, choice))) {
+      sayOf(['upstreamModel'], 'the model lists this channel with this upstream model twice');
+    }
     if (choice.meter === 'reported' && needsMeter(choice.channel, file)) {
       sayOf(['meter'], 'the channel reports no tokens: perSecond or perJob is needed');
     }
@@ -44,6 +47,13 @@ export function choiceFaults(entry: ModelEntry, file: CheckedFile, say: Say): vo
   if (weighted.length > 0 && weighted.length < entry.channels.length) {
     say(['channels'], 'either all of them need a weight, or none');
   }
+}
+
+type Choice = ModelEntry['channels'][number];
+
+/** A job stores these two, so its meter and its cost are those of the first such choice. */
+function isSameChoice(one: Choice, other: Choice): boolean {
+  return one.channel === other.channel && one.upstreamModel === other.upstreamModel;
 }
 
 export function enhancerFaults(file: CheckedFile, say: Say): void {
@@ -104,7 +114,7 @@ function needsMeter(id: string, file: CheckedFile): boolean {
 /** The tiers of the model for which a meter or a cost has no figure. */
 function tiersWithout(
   { resolutions }: ModelEntry,
-  figures: ModelEntry['channels'][number]['meter' | 'cost'],
+  figures: Choice['meter' | 'cost'],
 ): readonly Resolution[] {
   if (figures === undefined || figures === 'reported' || 'perMillionTokens' in figures) return [];
   const byTier = 'perJob' in figures ? figures.perJob : figures.perSecond;

@@ -153,10 +153,10 @@ function faultOf(name: string, wanted: string, given: Record<string, string | un
 
 /**
  * The catalogue names the variables that contain the keys of channels. So any variable that is not
- * a setting counts as secret if its name ends with _KEY.
+ * a setting counts as secret if its name ends with _KEY or contains _KEY_, such as ARK_API_KEY_2.
  */
 function isSecret(name: string): boolean {
-  if (!Object.hasOwn(table.shape, name)) return name.endsWith('_KEY');
+  if (!Object.hasOwn(table.shape, name)) return /_KEY(_|$)/.test(name);
   return settingRows().some((row) => row.name === name && row.secret);
 }
 

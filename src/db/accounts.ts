@@ -24,6 +24,16 @@ interface FirstKey {
   readonly apiKey: string;
 }
 
+/** True if all books are in another currency than this one. */
+export async function isForeignCurrency(db: Knex, currency: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { foreign: boolean }[] }>(
+    `select exists (select from balances)
+            and not exists (select from balances where currency = ?) as foreign`,
+    [currency],
+  );
+  return rows[0]?.foreign === true;
+}
+
 /** Creates an account with a balance, a first key and a webhook secret, in one transaction. */
 export async function createAccount(
   db: Knex,

@@ -53,6 +53,16 @@ async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promis
   return rows;
 }
 
+/** The names of the services whose processes are connected to this database. */
+export async function listConnectedServices(db: Knex): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `select distinct application_name as name from pg_stat_activity
+      where datname = current_database() and application_name in ('api', 'worker')
+      order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
 /**
  * Records that an operator has confirmed a loss of tasks in Temporal. For the next `hours` hours
  * the reconciler closes any number of tasks that Temporal does not know. Returns the time at which

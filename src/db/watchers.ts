@@ -60,6 +60,8 @@ export async function recordFault(
 
 export interface ChannelState {
   readonly channel: string;
+  /** Unfinished tasks whose plan names the channel. */
+  readonly tasks: number;
   readonly waiting: number;
   readonly sending: number;
   readonly open: number;
@@ -74,7 +76,7 @@ export interface ChannelState {
   readonly restsUntil: Date | null;
 }
 
-/** The channels that have jobs or had a watcher, including those that left the catalogue. */
+/** The channels that have tasks or jobs or had a watcher, including those that left the catalogue. */
 export async function listChannelStates(db: Knex): Promise<readonly ChannelState[]> {
   const { rows } = await db.raw<{ rows: ChannelState[] }>(
     `with jobs_of as (
@@ -89,14 +91,25 @@ export async function listChannelStates(db: Knex): Promise<readonly ChannelState
               sum(jobs) filter (where state = 'open') as open,
               sum(jobs) filter (where state = 'reported') as reported
          from jobs_of group by channel
+     ), planned as (
+       select channel, count(distinct id) as tasks
+         from tasks, lateral (
+           select choice ->> 'channel' as channel
+             from json_array_elements(plan -> 'channels') as choice
+           union all
+           select channel
+             from json_array_elements_text(plan #> '{enhancement,channels}') as channel) named
+        where finished_at is null
+        group by channel
      )
-     select channel, coalesce(waiting, 0)::int as waiting, coalesce(sending, 0)::int as sending,
+     select channel, coalesce(tasks, 0)::int as tasks, coalesce(waiting, 0)::int as waiting, coalesce(sending, 0)::int as sending,
             coalesce(open, 0)::int as open, coalesce(reported, 0)::int as reported,
             nullif(ran_at, 'epoch') as "roundAt",
             extract(epoch from now() - nullif(ran_at, 'epoch'))::float8 as "roundAgoSeconds",
             fault, fault_at as "faultAt",
             case when rests_until > now() then rests_until end as "restsUntil"
        from summed
+       full join planned using (channel)
        full join (select * from loops where kind = 'watcher') watchers using (channel)
       where channel is not null
       order by channel`,

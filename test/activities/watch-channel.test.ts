@@ -7,6 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { whileAdvancing } from '../../activities/heartbeat';
+import { createWatchActivities } from '../../activities/jobs/watch-channel';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
 import { activitySettings } from '../support/activity-settings';
 import { aTaskId } from '../support/builders';
@@ -52,19 +53,26 @@ async function watchDuring(
     readManyMaxMs: () => 1_000,
     readMany: async (ids, take) => take(await readMany(ids)),
   };
+  await watchWhile(
+    depsWith(() => ({ channel, provider })),
+    done,
+  );
+}
+
+function depsWith(find: () => object | undefined): WorkerDeps {
   const deps = {
     db: database.db,
     client: {} as Client,
     settings: activitySettings,
     events: new Proxy({} as ActivityEvents, { get: () => () => undefined }),
     channels: {
-      find: () => ({ channel, provider }),
+      find,
       restMs: () => 0,
       succeeded: () => undefined,
       failed: () => undefined,
     },
   };
-  await watchWhile(deps as unknown as WorkerDeps, done);
+  return deps as unknown as WorkerDeps;
 }
 
 const rounds = () => database.db('loops').where({ channel: 'studio' });
@@ -81,6 +89,16 @@ test('a watcher’s round in which no due job could be polled is not recorded', 
   await watchDuring(failing, () => until('some rounds were made', () => asked > 3));
   expect(await rounds()).toEqual([]);
   await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
+});
+
+test('a worker that does not know the channel gives its watcher to another worker', async () => {
+  await openJob(aTaskId());
+  const { watchJobs } = createWatchActivities({
+    ...depsWith(() => undefined),
+    stopping: new AbortController().signal,
+  });
+  const run = new MockActivityEnvironment().run(watchJobs, { channel: 'studio' });
+  await expect(run).rejects.toMatchObject({ type: 'HandingOver' });
 });
 
 test('a watcher’s round without due jobs is recorded', async () => {

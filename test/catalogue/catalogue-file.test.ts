@@ -272,6 +272,55 @@ describe('an invalid catalogue', () => {
       'models."studio-1.0".prices: 720p without input video, without audio',
     ],
     [
+      'a price behind one that covers the same videos',
+      {
+        'models/studio-1.0/prices': [
+          { perMillionTokens: '1' },
+          { resolutions: ['480p'], perMillionTokens: '100' },
+        ],
+      },
+      'models."studio-1.0".prices[1]: never used',
+    ],
+    [
+      'a price that overflows',
+      {
+        'models/studio-1.0/channels': [
+          {
+            channel: 'studio',
+            upstreamModel: 'x',
+            meter: { perSecond: { '480p': 1, '720p': 100_000_000, '1080p': 1 } },
+          },
+        ],
+        'models/studio-1.0/prices': [{ perMillionTokens: '999999' }],
+      },
+      'models."studio-1.0".channels[0].meter: 1000000',
+    ],
+    [
+      'a channel with one upstream model twice',
+      {
+        'models/studio-1.0/channels': [
+          { channel: 'studio', upstreamModel: 'x' },
+          { channel: 'studio', upstreamModel: 'x', cost: { perMillionTokens: '1' } },
+        ],
+      },
+      'models."studio-1.0".channels[1].upstreamModel: twice',
+    ],
+    [
+      'an address with a query',
+      { 'channels/studio/baseUrl': 'https://example.com/v1?a=b' },
+      'channels.studio.baseUrl: http(s) address without a query',
+    ],
+    [
+      'an address with a blank at its end',
+      { 'channels/studio/baseUrl': 'https://example.com/v1 ' },
+      'channels.studio.baseUrl: http(s) address',
+    ],
+    [
+      'an address with a placeholder that is not known here',
+      { 'channels/studio/baseUrl': `https://$${'{HOST-example.com}'}/v1` },
+      'channels.studio.baseUrl: http(s) address',
+    ],
+    [
       'an unknown channel',
       { 'models/studio-1.0/channels': [{ channel: 'gone', upstreamModel: 'x' }] },
       'models."studio-1.0".channels[0].channel: there is no channel "gone"; channels: studio, studio-enhancer',

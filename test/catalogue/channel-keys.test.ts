@@ -90,7 +90,10 @@ test.each([
     'weights for some of the channels of a model',
     changed(({ models }) => {
       const channel = { channel: 'studio', upstreamModel: 'studio-1.0' };
-      models!['studio-1.0']!.channels = [{ ...channel, weight: 2 }, channel];
+      models!['studio-1.0']!.channels = [
+        { ...channel, weight: 2 },
+        { ...channel, upstreamModel: 'other' },
+      ];
     }),
     'models."studio-1.0".channels',
   ],

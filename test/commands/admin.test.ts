@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { adminCommands } from '../../src/commands/admin';
 import { findKeyByDigest } from '../../src/db/accounts';
 import { digestKey, makeApiKey } from '../../src/db/api-keys';
+import { connect } from '../../src/db/database';
 import { storeRejected } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
@@ -140,6 +141,13 @@ describe('accounts', () => {
     const { exitCode, err } = await admin(`accounts credit ${id} 1`);
     expect(exitCode).toBe(1);
     expect(err).toContain('in another; nothing was moved');
+  });
+
+  test('no account is created in another currency than the books', async () => {
+    await anAccount();
+    const { exitCode, err } = await admin('accounts create --name Acme', { CURRENCY: 'EUR' });
+    expect(exitCode).toBe(2);
+    expect(err).toContain('all books are in another currency');
   });
 
   test('credits without a reference are recorded each time', async () => {
@@ -688,6 +696,15 @@ describe('`reconcile lost`', () => {
     await openNew(database.db, anOpening(account, open, 1_000_000));
     const statusOf = async (id: string) => (await admin(`tasks show ${id} --json`)).json.status;
     await admin('reconcile lost');
+    expect(await statusOf(pending)).toBe('pending');
+    const api = connect({ url: database.url, poolMax: 1, applicationName: 'api' });
+    try {
+      await api.raw('select 1');
+      const refused = await admin('reconcile lost --pending');
+      expect(refused).toMatchObject({ exitCode: 1, err: expect.stringContaining('of: api.') });
+    } finally {
+      await api.destroy();
+    }
     expect(await statusOf(pending)).toBe('pending');
     const { json } = await admin('reconcile lost --pending --json');
     expect(json.ended).toBeGreaterThan(0);

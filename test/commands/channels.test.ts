@@ -5,18 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { keepFaults } from '../../activities/upstream/kept-faults';
+import { closeTask } from '../../src/db/ledger';
 import { recordFault, recordRound } from '../../src/db/watchers';
 import { createStudio, type Studio } from '../../studio/server';
 import { adminWith } from '../support/admin';
-import { anAccountWith, anOpening, openNew } from '../support/books';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { catalogueText } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { aMinimaxChannel } from '../support/minimax-catalogue';
 import { until } from '../support/until';
 import { aVideosChannel } from '../support/videos-catalogue';
+import { webServers } from '../support/web-servers';
 
 const key = 'studio-key-for-tests';
+const webServer = webServers();
 let database: TestDatabase;
 let studio: Studio;
 let folder: string;
@@ -32,6 +35,7 @@ beforeAll(async () => {
   file.channels.gpu = aVideosChannel(`${studio.url}/v1`);
   file.channels.minimax = aMinimaxChannel(studio.url);
   file.channels.away = aVideosChannel('http://127.0.0.1:9/v1');
+  file.channels.elsewhere = aVideosChannel(`$${'{ELSEWHERE:-http://127.0.0.1:9}'}/v1`);
   await writeFile(join(folder, 'catalogue.yaml'), JSON.stringify(file));
 });
 afterAll(async () => {
@@ -82,6 +86,22 @@ describe('the list', () => {
     expect(await shown('gpu')).toMatchObject({ health: 'well', open: 0 });
   });
 
+  test('counts the unfinished tasks that name a channel, also for their super-resolution', async () => {
+    const { db } = database;
+    const opened = anOpening('acct', aTaskId(), 1);
+    await openNew(db, opened);
+    const plan = { channels: [{ channel: 'gone' }], enhancement: { channels: ['enhancer-gone'] } };
+    await db('tasks')
+      .where({ id: opened.taskId })
+      .update({ plan: JSON.stringify(plan) });
+    expect([await shown('gone'), await shown('enhancer-gone')]).toMatchObject([
+      { tasks: 1, open: 0 },
+      { tasks: 1, open: 0 },
+    ]);
+    await closeTask(db, aClosing(opened.taskId, 1, null));
+    expect(await shown('enhancer-gone')).toBeUndefined();
+  });
+
   test('shows a channel that left the catalogue but has jobs', async () => {
     await aJob('open', 'gone');
     expect(await shown('gone')).toMatchObject({
@@ -110,6 +130,12 @@ describe('the list', () => {
 });
 
 describe('the probe', () => {
+  test('says that another server answers, if a 404 has no error of the protocol', async () => {
+    const foreign = await webServer((_, response) => response.writeHead(404).end('<h1>Not here'));
+    const { exitCode, json } = await probed('elsewhere', { ELSEWHERE: `http://${foreign}` });
+    expect([exitCode, json.isWell, json.code]).toEqual([1, false, 'HTTP_404']);
+  });
+
   const probed = (name: string, over = {}) => admin(`channels probe ${name} --json`, over);
 
   test.each(['studio', 'studio-enhancer', 'gpu', 'minimax'])(

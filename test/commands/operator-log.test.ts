@@ -233,6 +233,7 @@ test('`admin log` prints a table with one line per row, up to the limit', async 
   const { accountId } = await aCustomer();
   await admin([`accounts`, 'terms', accountId, '--running-max', '3', '--why', 'a\tnew contract']);
   await admin(`accounts terms ${accountId} --running-max 3`);
+  expect((await admin('log --account acct_misspelt')).exitCode).toBe(1);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
   expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +WHY\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);

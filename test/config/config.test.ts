@@ -314,10 +314,14 @@ describe('a secret in a file', () => {
     expect(faults).toEqual([expect.stringMatching(/^STUDIO_API_KEY is set to something/)]);
   });
 
-  test('may be the API key of a channel, although its variable is named only in the catalogue', () => {
-    const { environment } = readConfig('dev', { ARK_API_KEY_FILE: fileWith('an upstream key\n') });
-    expect(environment.ARK_API_KEY).toBe('an upstream key');
-  });
+  test.each(['ARK_API_KEY', 'ARK_API_KEY_2'])(
+    'may be the API key of a channel in %s, although only the catalogue names this variable',
+    (name) => {
+      const file = fileWith('an upstream key\n');
+      const { environment } = readConfig('dev', { [`${name}_FILE`]: file });
+      expect(environment[name]).toBe('an upstream key');
+    },
+  );
 
   test('is copied into `environment` of the config, so that a process with this environment also has the secret', () => {
     const { STUDIO_API_KEY, ...others } = complete;

@@ -1,11 +1,13 @@
 // Admin commands that create customers, show them, and credit or correct their balances.
 
 import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
 import { findTerms } from '../../db/account-terms';
 import {
   type AccountRow,
   createAccount,
   createKeylessAccount,
+  isForeignCurrency,
   listAccounts,
 } from '../../db/accounts';
 import { creditAccount } from '../../db/ledger';
@@ -35,6 +37,7 @@ const create: AdminCommand = {
   about: 'a new customer with books, a first key and a webhook secret, which are shown once',
   async run({ config, db }, input) {
     const credit = input.option('credit');
+    await expectCurrency(db(), config.currency);
     const account = {
       name: nameOf(input.option('name') ?? '', 'name'),
       currency: config.currency,
@@ -57,6 +60,15 @@ const create: AdminCommand = {
     return { data, text, created: accountId };
   },
 };
+
+/** An account in another currency than the books could pay for no task. */
+async function expectCurrency(db: Knex, currency: string): Promise<void> {
+  if (!(await isForeignCurrency(db, currency))) return;
+  throw new CommandError(
+    `CURRENCY is ${currency}, but all books are in another currency; no account was created.`,
+    2,
+  );
+}
 
 const list: AdminCommand = {
   name: 'accounts list',

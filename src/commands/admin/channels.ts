@@ -29,6 +29,7 @@ const show: AdminCommand = {
       { title: 'CHANNEL', of: ({ channel }) => channel },
       { title: 'PROTOCOL', of: ({ protocol }) => protocol },
       { title: 'HEALTH', of: ({ health }) => health },
+      { title: 'TASKS', of: ({ tasks }) => tasks },
       { title: 'WAITING', of: ({ waiting }) => waiting },
       { title: 'SENDING', of: ({ sending }) => sending },
       { title: 'OPEN', of: ({ open }) => open },
@@ -44,16 +45,16 @@ const show: AdminCommand = {
 };
 
 const noState = {
-  ...{ waiting: 0, sending: 0, open: 0, reported: 0 },
+  ...{ tasks: 0, waiting: 0, sending: 0, open: 0, reported: 0 },
   ...{ roundAt: null, fault: null, faultAt: null, restsUntil: null },
 };
 
 function shown(id: string, channel: Channel | undefined, state: ChannelState | undefined) {
-  const { waiting, sending, open, reported, roundAt, fault, faultAt, restsUntil } =
+  const { tasks, waiting, sending, open, reported, roundAt, fault, faultAt, restsUntil } =
     state ?? noState;
   return {
     ...{ channel: id, protocol: channel?.protocol ?? null, health: healthOf(channel, state) },
-    ...{ waiting, sending, open, jobsMax: channel?.jobsInFlightMax ?? null, reported },
+    ...{ tasks, waiting, sending, open, jobsMax: channel?.jobsInFlightMax ?? null, reported },
     ...{ roundAt, restsUntil, lastFault: fault && faultText(fault as FaultKind), faultAt },
   };
 }
@@ -79,6 +80,8 @@ const faultTexts: Readonly<Record<FaultKind, string>> = {
   not_found: 'does not know a job or model',
   late: 'a request was not sent in time',
 };
+
+const foreignText = 'answers, but not with an error of its protocol: is its baseUrl right?';
 
 const faultText = (kind: FaultKind): string => faultTexts[kind] ?? kind;
 
@@ -130,12 +133,16 @@ async function ask({ environment }: AdminContext['config'], channel: Channel) {
   return { ...verdictOn(fault), ms };
 }
 
-/** A provider that refuses the id, or does not know it, has taken the key. */
+/**
+ * A provider that refuses the id, or does not know it, has taken the key. A 404 without an error of
+ * the protocol may also come from another server, at a wrong address.
+ */
 function verdictOn(fault: unknown) {
   const works = 'answers and takes the key';
   if (fault === null) return { isWell: true, answer: works, code: null };
   if (!(fault instanceof UpstreamFault)) throw fault;
   const { kind, code } = fault;
+  if (code === 'HTTP_404') return { isWell: false, answer: foreignText, code };
   if (kind === 'not_found' || kind === 'caller') return { isWell: true, answer: works, code: null };
   return { isWell: false, answer: faultText(kind), code };
 }

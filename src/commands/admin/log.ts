@@ -3,7 +3,7 @@
 import { listActs } from '../../db/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
-import { countOf } from './values';
+import { countOf, knownAccount } from './values';
 
 export const log: AdminCommand = {
   name: 'log',
@@ -14,6 +14,7 @@ export const log: AdminCommand = {
   about: 'what operators did: who, when, which command, and why',
   async run({ db }, input) {
     const accountId = input.option('account');
+    if (accountId !== undefined) await knownAccount(db(), accountId);
     const acts = await listActs(db(), {
       limit: countOf(input, 'limit', 50, 10_000),
       ...(accountId === undefined ? {} : { accountId }),

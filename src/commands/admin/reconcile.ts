@@ -1,9 +1,11 @@
 // The command `admin reconcile lost`. An operator runs this command to confirm that Temporal lost
 // tasks. The reconciler then closes and refunds these tasks, even if there are many.
 
+import type { Knex } from 'knex';
 import { failPending, listPending } from '../../db/pending-tasks';
-import { confirmLoss } from '../../db/reconcile';
+import { confirmLoss, listConnectedServices } from '../../db/reconcile';
 import { stoppedMessage } from '../../domain/task';
+import { CommandError } from '../command';
 import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
 import { countOf } from './values';
@@ -23,6 +25,7 @@ export const reconcileLost: AdminCommand = {
   about: 'confirms that Temporal lost tasks: those it does not know are closed and refunded',
   async run(context, input) {
     const hours = countOf(input, 'hours', 2, 48);
+    if (input.flag('pending')) await expectNoService(context.db());
     const end = await confirmLoss(context.db(), hours);
     const began = new Date(end.getTime() - hours * 3_600_000);
     const until = end.toISOString();
@@ -41,6 +44,16 @@ export const reconcileLost: AdminCommand = {
     };
   },
 };
+
+/** A service that runs may be starting the pending tasks. */
+async function expectNoService(db: Knex): Promise<void> {
+  const services = await listConnectedServices(db);
+  if (services.length === 0) return;
+  throw new CommandError(
+    `--pending is for a database without processes, but it has connections of: ${services.join(', ')}. ` +
+      'Stop them first. No task was ended.',
+  );
+}
 
 async function endAllPending(context: AdminContext, before: Date): Promise<number> {
   const db = context.committed();
