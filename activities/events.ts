@@ -33,7 +33,7 @@ export interface ActivityEvents {
   jobGone(channel: string, taskId: string, outcome: 'noticed' | 'ended'): void;
   /** A provider lists none of our open jobs. */
   channelBlind(channel: string, open: number): void;
-  unknownStatus(channel: string, word: string): void;
+  unknownStatus(channel: string, taskId: string, word: string): void;
   jobChanged(change: JobChangedEvent): void;
   watchRound(channel: string, open: number, changed: number, ms: number): void;
   /** A result of a task was copied into the storage. */

@@ -59,7 +59,7 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
   }
   const log = createLogger({ level: config.logLevel, format: config.logFormat, name });
   process.on('unhandledRejection', (error) => {
-    log.fatal({ err: error }, 'an unhandled rejection');
+    log.fatal({ event: 'unhandled_rejection', err: error }, 'an unhandled rejection');
     process.exit(1);
   });
   const signals = listenForSignals(log);
@@ -103,7 +103,11 @@ function listenForSignals(log: Logger) {
   let reloadsLater = false;
   const reload = () => {
     reloadsLater = !running;
-    running?.reload?.().catch((error: unknown) => log.error({ err: error }, 'could not reload'));
+    running
+      ?.reload?.()
+      .catch((error: unknown) =>
+        log.error({ event: 'reload_refused', err: error }, 'could not reload'),
+      );
   };
   process.on('SIGHUP', reload);
   return {

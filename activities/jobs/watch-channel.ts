@@ -185,7 +185,7 @@ function changeOf(
 ): SeenChange[] {
   const reading = readings.get(job.upstreamId);
   if (!reading) return []; // If the job was not listed, missing-jobs.ts handles it.
-  if (reading.status === null) deps.events.unknownStatus(channel, reading.word);
+  if (reading.status === null) deps.events.unknownStatus(channel, job.taskId, reading.word);
   const report = reportOf({ ...job, channel }, job.upstreamId, reading);
   // If a job changes from "running" back to "queued", callers still see "running".
   if (!report || report.status === job.status || report.status === 'queued') return [];

@@ -110,13 +110,17 @@ export async function endLost(
   const slice = await nextSlice(deps.db, sliceSize);
   const states = await statesOf(deps, slice);
   const inState = (state: WorkflowState) => slice.filter(({ id }) => states.get(id) === state);
-  const stuck = inState('stuck').map(({ id }) => id);
-  for (const id of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
+  const [stuck, untaken] = [inState('stuck'), inState('untaken')];
+  for (const { id } of stuck) deps.events.finding('stuck', id, 'its workflow tasks keep failing');
+  for (const { id } of untaken) {
+    deps.events.finding('stuck', id, 'no worker takes its workflow tasks');
+  }
   const unknown = inState('unknown');
   // The unknown tasks of the whole slice are counted before any of them is ended.
   const mayEnd = await mayEndUnknown(deps, unknown.length, slice.length);
   const closed = await endAll(deps, [...inState('ended'), ...(mayEnd ? unknown : [])]);
-  return { checked: slice.length, closed, stuck };
+  const stopped = [...stuck, ...untaken].map(({ id }) => id);
+  return { checked: slice.length, closed, stuck: stopped };
 }
 
 async function mayEndUnknown(
@@ -133,19 +137,20 @@ async function mayEndUnknown(
 
 /**
  * `live`: the workflow is open and runs. `stuck`: the workflow is open, but its workflow task keeps
- * failing. `ended`: the workflow has ended. `unknown`: Temporal lost the workflow, or removed the
+ * failing. `untaken`: no worker takes its workflow task, for example because no worker of its build
+ * runs. `ended`: the workflow has ended. `unknown`: Temporal lost the workflow, or removed the
  * workflow after the retention period.
  */
-type WorkflowState = 'live' | 'stuck' | 'ended' | 'unknown';
+type WorkflowState = 'live' | 'stuck' | 'untaken' | 'ended' | 'unknown';
 
 /** The states of the workflows of these tasks, without those that could not be described. */
 async function statesOf(
-  { client, events }: Ending,
+  { client, events, now }: Ending,
   rows: readonly OpenRow[],
 ): Promise<ReadonlyMap<string, WorkflowState>> {
   const states = new Map<string, WorkflowState>();
   const describe = async ({ id }: OpenRow): Promise<void> => {
-    states.set(id, stateOf(await describeWorkflow(client, id)));
+    states.set(id, stateOf(await describeWorkflow(client, id), now()));
   };
   await oneByOne(rows, describe, ({ id }) => {
     events.finding('stuck', id, 'its workflow could not be described');
@@ -156,14 +161,18 @@ async function statesOf(
 // After this many failed attempts of its workflow task, a workflow counts as stuck. Then an
 // operator must deploy other code or reset the workflow.
 const attemptsBeforeStuck = 4;
+// Longer than a restart of all workers, after which they need a while for all tasks.
+const takenWithinMs = 15 * 60_000;
 
-function stateOf(found: WorkflowExecutionDescription | undefined): WorkflowState {
+function stateOf(found: WorkflowExecutionDescription | undefined, nowMs: number): WorkflowState {
   if (!found) return 'unknown';
   // An operator may pause a workflow; the deadline still ends its task. Untested: the tests’ server cannot.
   if (found.status.name === 'PAUSED') return 'live';
   if (found.status.name !== 'RUNNING') return 'ended';
-  const attempt = found.raw.pendingWorkflowTask?.attempt ?? 0;
-  return attempt >= attemptsBeforeStuck ? 'stuck' : 'live';
+  const { attempt, scheduledTime, startedTime } = found.raw.pendingWorkflowTask ?? {};
+  if ((attempt ?? 0) >= attemptsBeforeStuck) return 'stuck';
+  const waitsMs = scheduledTime && !startedTime ? nowMs - Number(scheduledTime.seconds) * 1_000 : 0;
+  return waitsMs > takenWithinMs ? 'untaken' : 'live';
 }
 
 async function endAll(deps: Ending, rows: readonly OpenRow[]): Promise<string[]> {

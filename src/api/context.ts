@@ -20,6 +20,8 @@ export interface ApiState {
   /** The task that the request names or creates; logged with the request. */
   taskId?: string;
   code?: string;
+  /** The caller closed the connection, so nobody gets the answer. It counts as no error of ours. */
+  isAbandoned?: boolean;
   answeredBy?: 'workflow' | 'row';
   /** The end of a held read, on a monotonic clock. A repeated read does not begin it anew. */
   heldUntilMs?: number;

@@ -57,7 +57,7 @@ export interface RequestObserver {
   /** A stored file has no bytes in the storage. */
   fileWithoutBytes(fileId: string): void;
   /** Logs an error that the caller did not cause. */
-  failed(error: unknown, requestId: string): void;
+  failed(error: unknown, call: { readonly requestId: string; readonly traceId: string }): void;
 }
 
 export interface FinishedRequest {

@@ -13,7 +13,7 @@ export function answerError(ctx: ApiCall, error: unknown, observer: RequestObser
     refuse(ctx, error.refusal, error.headers);
     return;
   }
-  observer.failed(error, ctx.state.requestId);
+  observer.failed(error, ctx.state);
   if (isRetryable(error) || error instanceof StorageError) {
     refuse(ctx, unavailable, { 'retry-after': '2' });
     return;

@@ -52,7 +52,7 @@ export function observeRequests({
       observer.finished({
         method,
         route: routeOf(ctx),
-        status: res.statusCode,
+        status: state.isAbandoned ? 499 : res.statusCode,
         ms: Math.round(elapsed() - started),
         requestId: state.requestId,
         traceId: state.traceId,

@@ -7,7 +7,8 @@ import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 
 interface ApiObserver extends RequestObserver {
-  temporalFailure(what: string, error: unknown): void;
+  temporalFailure(taskId: string, error: unknown): void;
+  starterFailed(what: string, error: unknown): void;
 }
 
 export function observeApi(log: Logger, meters: Meters): ApiObserver {
@@ -16,9 +17,15 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
   // second.
   const requests = log.child({}, { redact: [] });
   return {
-    temporalFailure(what, error) {
-      meters.add('video_temporal_failures_total', { what });
-      log.warn({ event: 'temporal_failure', what, err: error }, 'Temporal did not answer in time');
+    temporalFailure(task, error) {
+      meters.add('video_temporal_failures_total', {});
+      log.warn({ event: 'temporal_failure', task, err: error }, 'Temporal did not answer in time');
+    },
+    starterFailed(what, error) {
+      log.warn(
+        { event: 'starter_failed', what, err: error },
+        'the starter of pending tasks failed',
+      );
     },
     finished(request) {
       const { method, route, status, ms, requestId, traceId, accountId, taskId, code, answeredBy } =
@@ -27,7 +34,7 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
       if (code) meters.add('video_http_refusals_total', { code });
       if (answeredBy) meters.add('video_live_reads_total', { answered_by: answeredBy });
-      const isDull = (method === 'GET' && status < 400) || status === 401;
+      const isDull = (method === 'GET' && status < 400) || isRefusedStranger(status, accountId);
       if (isDull && !requests.isLevelEnabled('debug')) return;
       const line = {
         event: 'request',
@@ -48,10 +55,16 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       meters.add('video_files_without_bytes_total', {});
       log.error({ event: 'file_without_bytes', file }, 'a stored file has no bytes in the storage');
     },
-    failed(error, requestId) {
-      log.error({ event: 'request_failed', requestId, err: error }, 'a request failed on our side');
+    failed(error, { requestId, traceId }) {
+      const fields = { event: 'request_failed', requestId, traceId, err: error };
+      log.error(fields, 'a request failed on our side');
     },
   };
+}
+
+/** Anybody may send such calls, and their lines would displace all others. */
+function isRefusedStranger(status: number, accountId: string | undefined): boolean {
+  return status === 401 || (accountId === undefined && status >= 400 && status < 500);
 }
 
 const methods = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS']);

@@ -110,7 +110,7 @@ async function openParts(config: ConfigOf<'api'>, log: Logger) {
     acceptTimeoutMs: config.acceptTimeoutMs,
     onError: observer.temporalFailure,
   });
-  const starter = createStarter(db, temporal, observer.temporalFailure);
+  const starter = createStarter(db, temporal, observer.starterFailed);
   return {
     meters,
     storage,

@@ -2,6 +2,7 @@
 // when all workers are down. Each API process reports the same values, so a dashboard shows the
 // maximum (docs/decisions.md, 15).
 
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { readStoredBytes } from '../db/files/usage';
 import { type OpenWork, readOpenWork } from '../db/open-work';
@@ -13,6 +14,9 @@ import { showPool } from './pool-gauges';
 const freshForMs = 5_000;
 // The query for the stored bytes reads the row of every file, so it runs less often.
 const bytesFreshForMs = 300_000;
+// Prometheus waits ten seconds for a scrape, and a call for a connection to PostgreSQL may wait as
+// long.
+const scrapeWaitMs = 5_000;
 
 /**
  * Returns a function that refreshes the gauges at each scrape. While the database does not answer,
@@ -54,7 +58,8 @@ export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () 
     showPool(db, meters);
     if (performance.now() < freshUntil) return;
     refreshing ??= refresh();
-    await refreshing;
+    const isLate = setTimeout(scrapeWaitMs, true, { ref: false });
+    if (await Promise.race([refreshing, isLate])) forget(meters);
   };
 }
 

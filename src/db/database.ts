@@ -23,6 +23,8 @@ import {
   withSlowStatements,
 } from './silent-connections';
 
+type Say = (fields: object, message: string) => void;
+
 interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
@@ -32,7 +34,7 @@ interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** How long a statement waits for a connection; by default four seconds. */
   readonly waitMs?: number;
-  readonly log?: { warn(message: string): void; error(message: string): void };
+  readonly log?: { readonly warn: Say; readonly error: Say };
 }
 
 // The driver returns bigint as text. Our bigint values are ids, counts and micro-units below 2^53.
@@ -93,8 +95,8 @@ export function connect(connection: DatabaseOptions): Knex {
     compileSqlOnError: false,
     // Without a log knex writes connection errors to the console.
     log: {
-      warn: (message: unknown) => log?.warn(String(message)),
-      error: (message: unknown) => log?.error(String(message)),
+      warn: (message: unknown) => log?.warn({ event: 'database_unavailable' }, String(message)),
+      error: (message: unknown) => log?.error({ event: 'database_unavailable' }, String(message)),
       deprecate: () => undefined,
       debug: () => undefined,
     },

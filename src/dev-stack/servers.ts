@@ -57,7 +57,8 @@ export async function startDatabase(site: Site, config: Config) {
     await startPart(site, 'postgres', () => newPart(site, 'postgres', launch), 'PostgreSQL');
   }
   const rolesGranted = given ? noRoles : roleNames;
-  const log = { warn: site.progress.line, error: site.progress.line };
+  const say = (_: object, text: string) => site.progress.line(text);
+  const log = { warn: say, error: say };
   const db = connect({ url: urls.owner, poolMax: 2, applicationName: 'npm start', log });
   try {
     const demo = await site.progress.step('migrating the database', async () => {

@@ -18,7 +18,7 @@ export interface MetricDefinition {
 }
 
 // Buckets from 2 ms, for a read of a task, to 60 s, the longest time of a waiting read.
-const requestSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 60];
+const requestSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 15, 30, 60];
 // Buckets from one second to three days, the longest deadline of a task.
 const taskSeconds = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 14_400, 86_400, 259_200];
 
@@ -46,9 +46,7 @@ export const metrics = {
   video_temporal_failures_total: {
     kind: 'counter',
     of: 'api',
-    help: 'Calls to Temporal that did not return in time, by kind of call.',
-    labels: ['what'],
-    known: ['accept', 'claim', 'start'],
+    help: 'Starts of workflows that had no answer in time.',
   },
   video_tasks_open: {
     kind: 'gauge',
@@ -70,7 +68,7 @@ export const metrics = {
   video_watcher_silence_seconds: {
     kind: 'gauge',
     of: 'api',
-    help: 'Time since the last round of the watcher of a channel with open jobs.',
+    help: 'Time since a poll of a channel with open jobs was answered, or since none was due.',
     labels: ['channel'],
   },
   video_callbacks_pending: {
@@ -270,11 +268,6 @@ export const metrics = {
     help: 'Audits of the books, by result.',
     labels: ['result'],
     known: ['agree', 'differ'],
-  },
-  video_audit_differences: {
-    kind: 'gauge',
-    of: 'worker',
-    help: 'Differences found by this worker’s last audit of the books.',
   },
 } as const satisfies Record<string, MetricDefinition>;
 

@@ -44,7 +44,7 @@ interface TemporalClientOptions {
   readonly encryptionKeys: KeyRing;
   readonly taskQueue: string;
   readonly acceptTimeoutMs: number;
-  readonly onError?: (what: string, error: unknown) => void;
+  readonly onError?: (taskId: string, error: unknown) => void;
 }
 
 export function createTemporalClient(options: TemporalClientOptions): TemporalClient {
@@ -59,7 +59,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
   return {
     async submit(input) {
       const submission = await submitTask(client, options, input);
-      if (submission.outcome === 'unanswered') options.onError?.('accept', submission.error);
+      if (submission.outcome === 'unanswered') options.onError?.(input.taskId, submission.error);
       return submission;
     },
     ask: createTaskQueries(client),

@@ -60,6 +60,7 @@ function inCurrency(micros: number): number {
 }
 
 function upstreamEvents(log: Logger, meters: Meters) {
+  const wordLoggedAt = new Map<string, number>();
   return {
     upstream({ channel, operation, outcome, ms, code, param, taskId: task }) {
       const labels = { channel, operation, outcome };
@@ -90,10 +91,14 @@ function upstreamEvents(log: Logger, meters: Meters) {
       const fields = { event: 'second_job', channel, task, upstreamId };
       log.error(fields, 'a provider made a second job for a task');
     },
-    unknownStatus(channel, word) {
+    unknownStatus(channel, task, word) {
       meters.add('video_unknown_statuses_total', { channel });
-      const shown = word.slice(0, 40);
-      log.warn({ event: 'unknown_status', channel, word: shown }, 'a status word is unknown');
+      // Each round reads such a word for each job, so a line is written once a minute.
+      const now = performance.now();
+      if (now - (wordLoggedAt.get(channel) ?? Number.NEGATIVE_INFINITY) < 60_000) return;
+      wordLoggedAt.set(channel, now);
+      const fields = { event: 'unknown_status', channel, task, word: word.slice(0, 40) };
+      log.warn(fields, 'a status word is unknown');
     },
     jobChanged({ channel, kind, taskId: task, status, seconds, code }) {
       meters.observe('video_job_seconds', { channel, kind, until: status }, seconds);
@@ -148,9 +153,6 @@ function reconciler(log: Logger, meters: Meters) {
     audited(found) {
       const differences = found.length;
       meters.add('video_audits_total', { result: differences > 0 ? 'differ' : 'agree' });
-      meters.set('video_audit_differences', {}, differences);
-      // The metric shows only the last audit. The log keeps the differences even after they were
-      // repaired.
       const fields = { event: 'audit', differences, found: found.slice(0, 20) };
       if (differences > 0) log.error(fields, 'the books do not agree');
       else log.info({ event: 'audit', differences }, 'the books agree');

@@ -32,12 +32,21 @@ function observe(requests: readonly Partial<FinishedRequest>[]) {
 
 test('calls without a valid key are counted but not logged', async () => {
   const refused = { status: 401, code: 'invalid_api_key' };
-  const { lines, metrics } = observe([refused, { ...refused, method: 'GET' }]);
+  const { lines, metrics } = observe([
+    ...[refused, { ...refused, method: 'GET' }],
+    ...[404, 405, 429].map((status) => ({ method: 'GET', status, code: 'route_not_found' })),
+  ]);
   expect(lines).toEqual([]);
   expect(await metrics()).toMatch(/video_http_refusals_total\{code="invalid_api_key".*\} 2/);
 });
 
 test('every create and every refusal is logged in one line', () => {
-  const { lines } = observe([{}, { method: 'GET', status: 404, code: 'task_not_found' }]);
-  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([200, 404]);
+  const accountId = 'acct';
+  const { lines } = observe([
+    { accountId },
+    { accountId, method: 'GET', status: 404, code: 'task_not_found' },
+    { status: 503, code: 'unavailable' },
+  ]);
+  const statuses = lines.map((line) => (JSON.parse(line) as { status: number }).status);
+  expect(statuses).toEqual([200, 404, 503]);
 });

@@ -169,7 +169,7 @@ test('an unknown word is counted as a metric for each protocol', async () => {
     meters,
   );
   for (const { name, args } of service.events) {
-    if (name === 'unknownStatus') unknownStatus(...(args as [string, string]));
+    if (name === 'unknownStatus') unknownStatus(...(args as [string, string, string]));
   }
   const { values } = await meters.registry.getSingleMetric('video_unknown_statuses_total')!.get();
   const counted = new Map(values.map(({ labels, value }) => [labels.channel, value]));

@@ -134,17 +134,28 @@ test('a pending task expires at its deadline without a charge, and its callback 
   expect(await db('transfers').where({ task_id: input.taskId })).toEqual([]);
 });
 
-test('a workflow whose workflow tasks keep failing is reported, and its task is not closed', async () => {
+test('a workflow whose workflow tasks no worker takes, or keep failing, is reported, and its task is not closed', async () => {
   const { json } = await service.create(textTask({ run_s: 600 }));
   await jobIsOpen(json.id);
   await service.stopWorker();
-  const unable = await startUnableWorker();
   const idle = await idleDeps();
+  await temporal.client.workflow.getHandle(json.id).signal('job', {});
+  await service.db.raw(`update tasks set created_at = now() - interval '1 min' where id = ?`, [
+    json.id,
+  ]);
+  const later = createReconcileActivities({
+    ...idle.deps,
+    client: temporal.client,
+    now: () => Date.now() + 16 * 60_000,
+  });
+  const untaken = (await new MockActivityEnvironment().run(later.reconcileOnce)) as ReconcileReport;
+  expect(untaken).toMatchObject({ closed: [], stuck: expect.arrayContaining([json.id]) });
+  expect(idle.events).toContainEqual({
+    name: 'finding',
+    args: ['stuck', json.id, 'no worker takes its workflow tasks'],
+  });
+  const unable = await startUnableWorker();
   try {
-    await temporal.client.workflow.getHandle(json.id).signal('job', {});
-    await service.db.raw(`update tasks set created_at = now() - interval '1 min' where id = ?`, [
-      json.id,
-    ]);
     const { reconcileOnce } = createReconcileActivities({
       ...idle.deps,
       client: temporal.client,

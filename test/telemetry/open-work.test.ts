@@ -3,6 +3,7 @@
 
 import { createDatabaseGauges } from '../../src/commands/database-gauges';
 import { createAccount } from '../../src/db/accounts';
+import { connect } from '../../src/db/database';
 import { readStoredBytes, readUsageByAccount } from '../../src/db/files/usage';
 import { readOpenWork } from '../../src/db/open-work';
 import { createLogger } from '../../src/telemetry/logger';
@@ -103,6 +104,19 @@ test('if the stored bytes cannot be counted, all other figures are shown', async
     expect(text).not.toMatch(/^video_stored_bytes\{/m);
   } finally {
     await slow.drop();
+  }
+});
+
+test('while the database cannot be reached, a scrape is answered before Prometheus gives up', async () => {
+  const meters = createMeters('api');
+  const url = 'postgres://127.0.0.1:9/none';
+  const away = connect({ url, poolMax: 1, applicationName: 'api', waitMs: 60_000 });
+  try {
+    await createDatabaseGauges(away, meters, quiet)();
+    const text = await meters.registry.metrics();
+    expect(text).toMatch(/^video_database_gauges_up\{[^}]*\} 0$/m);
+  } finally {
+    await away.destroy();
   }
 });
 

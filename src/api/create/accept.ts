@@ -63,7 +63,10 @@ async function store(
   startsNow: boolean,
 ): Promise<Acceptance | Refused> {
   // Nobody would learn the id of this task, and a repeat of the call may come already.
-  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) return new Refused(callerGone);
+  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) {
+    ctx.state.isAbandoned = true;
+    return new Refused(callerGone);
+  }
   return acceptTask(db, task, {
     // If this call does not start the task, the call is answered as soon as the row is stored. It
     // takes no lease: the starter of any API process may start the task.
@@ -88,7 +91,7 @@ function unknownOutcome(
 ): Refused {
   if (error instanceof Refused) return error;
   if (!isRetryable(error)) throw error;
-  observer.failed(error, ctx.state.requestId);
+  observer.failed(error, ctx.state);
   if (!isOutcomeUnknown(error)) return notAccepted();
   // Another call with the same key may have started the task.
   const isOurs = startsNow && !ctx.headers['idempotency-key'];
@@ -154,7 +157,7 @@ async function answerMaybeStarted(
     return storedOutcome('created', await markAnswered(db, taskId, startAgainSeconds));
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    observer.failed(error, ctx.state.requestId);
+    observer.failed(error, ctx.state);
     return maybeStarted(taskId);
   }
 }

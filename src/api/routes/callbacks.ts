@@ -52,7 +52,7 @@ export function callbackRoutes(
     if (delivery === null) return refuse(ctx, nothingToResend);
     // The new delivery is stored, so the reconciler starts it if this call fails.
     temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
-      observer.failed(error, ctx.state.requestId);
+      observer.failed(error, ctx.state);
     });
     await show(ctx);
     ctx.status = 202;

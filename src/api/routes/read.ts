@@ -162,7 +162,7 @@ async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Pro
   if (ended.hasCallback) {
     // The row of the callback is stored, so the reconciler sends the callback if this call fails.
     temporal.deliverCallback(taskId).catch((error: unknown) => {
-      observer.failed(error, ctx.state.requestId);
+      observer.failed(error, ctx.state);
     });
   }
   return true;

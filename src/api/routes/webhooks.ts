@@ -49,7 +49,7 @@ export function webhookRoutes(
     const tested = isOwn
       ? await testsAtOnce(accountId, () => temporal.testWebhook(id)).catch((error: unknown) => {
           if (error instanceof Refused) throw error;
-          observer.failed(error, ctx.state.requestId);
+          observer.failed(error, ctx.state);
           throw new Refused(noTest, { 'retry-after': '2' });
         })
       : null;

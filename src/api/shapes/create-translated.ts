@@ -38,7 +38,7 @@ export async function readCreated<T>(
     return await read();
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    observer.failed(error, ctx.state.requestId);
+    observer.failed(error, ctx.state);
     throw notShown(taskId);
   }
 }

@@ -102,7 +102,7 @@ function untilReadable(bytes: Readable): Promise<void> {
 function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
   bytes.once('error', (error) => {
     // A client that disconnects also causes an error here. Such an error is not logged.
-    if (!ctx.res.destroyed) observer.failed(error, ctx.state.requestId);
+    if (!ctx.res.destroyed) observer.failed(error, ctx.state);
     ctx.res.destroy();
   });
   ctx.req.socket.setTimeout(stalledMs);
