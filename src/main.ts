@@ -62,7 +62,7 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
     log.fatal({ event: 'unhandled_rejection', err: error }, 'an unhandled rejection');
     process.exit(1);
   });
-  const signals = listenForSignals(log);
+  const signals = listenForSignals(name, log);
   const command = processes[name].load();
   const running = await command({ config, log, args });
   if (typeof running === 'number') {
@@ -80,7 +80,7 @@ async function run<P extends ProcessName>(name: P, args: readonly string[]): Pro
 const sameSignalMs = 400;
 
 /** The first signal stops everything in order. A second signal ends the process at once. */
-function listenForSignals(log: Logger) {
+function listenForSignals(name: ProcessName, log: Logger) {
   let running: Running | undefined;
   let askedAt = 0;
   const stop = () => {
@@ -96,6 +96,8 @@ function listenForSignals(log: Logger) {
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  // A development stack ends with its terminal.
+  if (name === 'dev') process.on('SIGHUP', stop);
   // If `process.send` exists, a development stack started this process. If that stack dies, only
   // the event `disconnect` stops this process.
   if (process.send) process.once('disconnect', stop);
@@ -109,7 +111,7 @@ function listenForSignals(log: Logger) {
         log.error({ event: 'reload_refused', err: error }, 'could not reload'),
       );
   };
-  process.on('SIGHUP', reload);
+  if (name !== 'dev') process.on('SIGHUP', reload);
   return {
     obey(started: Running) {
       running = started;

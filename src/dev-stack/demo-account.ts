@@ -51,10 +51,9 @@ async function kept<T>(
   isTrue: (found: T) => Promise<boolean> = async () => true,
 ): Promise<T> {
   const file = join(dataDir, name);
-  const found = await readFile(file, 'utf8').then(
-    (text) => JSON.parse(text) as T,
-    () => null,
-  );
+  const found = await readFile(file, 'utf8')
+    .then((text) => JSON.parse(text) as T)
+    .catch(() => null);
   if (found && (await isTrue(found))) return found;
   const made = await make();
   await writeFile(`${file}.draft`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });

@@ -17,6 +17,8 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
+  // The terminal may be closed, or a pipe that reads the lines. The stack must still stop in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const progress = createProgress(process.stdout);
   let giveUp: (error: Error) => void = () => undefined;
   const givenUp = new Promise<never>((_, reject) => {

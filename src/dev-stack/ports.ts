@@ -34,10 +34,10 @@ interface Wishes {
 
 export async function choosePorts(dataDir: string, { api, studio }: Wishes): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
-  const last = await readFile(file, 'utf8').then(
-    (text) => JSON.parse(text) as Partial<Ports>,
-    () => ({}) as Partial<Ports>,
-  );
+  // An absent or damaged file only means that the ports are chosen anew.
+  const last = await readFile(file, 'utf8')
+    .then((text) => JSON.parse(text) as Partial<Ports>)
+    .catch((): Partial<Ports> => ({}));
   const fresh = await freePorts(names.length);
   const chosen: Record<string, number> = {};
   for (const [index, name] of names.entries()) {

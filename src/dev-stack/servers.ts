@@ -51,6 +51,7 @@ export async function startDatabase(site: Site, config: Config) {
         maxConnections: 200,
         onLine: (line) => site.logs.take('postgres', line),
       });
+      if (server.dataDir !== dataDir) site.progress.line(`The database is in ${server.dataDir}.`);
       Object.assign(urls, { owner: server.url, api: server.apiUrl, worker: server.workerUrl });
       return inTime(server.child);
     };

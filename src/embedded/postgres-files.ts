@@ -18,7 +18,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { cached, cacheFolder } from './cache';
+import { cached } from './cache';
 import { startChild } from './child';
 import { SetupError } from './setup-error';
 
@@ -71,23 +71,47 @@ export function serverUser(): ServerUser {
   return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 }
 
+/** Where root keeps the data that the user of the server could not reach. */
+const dataOfRoot = '/var/lib/video-generation-service';
+
 /**
  * Returns the folder of the data. If only root may enter a parent of the configured folder, the
- * user of the server cannot reach the data. The data is then in the cache folder, and a file next
+ * user of the server cannot reach the data. The data is then in another folder, and a file next
  * to the configured folder contains the path. If that file is removed, the server begins with empty
  * data.
  */
 export async function dataFolder(wanted: string, owner: ServerUser): Promise<string> {
   const dataDir = resolve(wanted);
   await mkdir(dirname(dataDir), { recursive: true });
-  if (owner.uid === undefined || (await mayEnter(dirname(dataDir)))) return dataDir;
+  if (owner.uid === undefined) return dataDir;
   const sign = `${dataDir}.elsewhere`;
-  const known = await readFile(sign, 'utf8').catch(() => '');
-  if (known.trim() !== '') return known.trim();
-  const folder = join(cacheFolder(), 'data', randomBytes(8).toString('hex'));
+  const known = (await readFile(sign, 'utf8').catch(() => '')).trim();
+  if (known !== '') return ownedBy(sign, known);
+  if (await mayEnter(dirname(dataDir))) return dataDir;
+  if (existsSync(dataDir)) {
+    throw new SetupError(
+      `The user of PostgreSQL may not enter all parents of ${dataDir} any more. Run chmod o+x on ` +
+        'them, or move the folder away to begin with an empty database.',
+    );
+  }
+  const folder = join(dataOfRoot, randomBytes(8).toString('hex'));
   await mkdir(dirname(folder), { recursive: true });
   await chmod(dirname(folder), 0o755);
   await writeFile(sign, `${folder}\n`, { mode: 0o600 });
+  return ownedBy(sign, folder);
+}
+
+/** Throws an error if the folder belongs to another sign: then this sign is a copy. */
+async function ownedBy(sign: string, folder: string): Promise<string> {
+  const ownerFile = `${folder}.owner`;
+  const owner = (await readFile(ownerFile, 'utf8').catch(() => '')).trim();
+  if (owner !== '' && owner !== sign && existsSync(owner)) {
+    throw new SetupError(
+      `The database in ${folder} belongs to ${dirname(owner)}, of which this folder is a copy. ` +
+        `Remove ${sign} to begin with an empty database.`,
+    );
+  }
+  if (owner !== sign) await writeFile(ownerFile, `${sign}\n`, { mode: 0o600 });
   return folder;
 }
 

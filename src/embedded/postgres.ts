@@ -20,6 +20,8 @@ export interface EmbeddedPostgres {
   /** The connection URL of the role that the admin commands use. */
   readonly operatorUrl: string;
   readonly port: number;
+  /** Not the configured folder if the user of the server could not reach that one. */
+  readonly dataDir: string;
   readonly child: Child;
   stop(): Promise<void>;
 }
@@ -68,6 +70,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
     workerUrl: roleUrl(roleNames.worker),
     operatorUrl: roleUrl(roleNames.operator),
     port,
+    dataDir,
     child,
     stop: () => child.stop('SIGINT', 10_000),
   };

@@ -3,7 +3,7 @@
 // so the start checks that our server answers there.
 
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { type Child, startChild, untilReady } from './child';
 import { freePorts } from './ports';
@@ -50,7 +50,9 @@ async function startOnce(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUi;
   if (options.databaseFile) await mkdir(dirname(options.databaseFile), { recursive: true });
-  const child = startChild(options.binary, {
+  const child = startChild(resolve(options.binary), {
+    // The server takes some characters of a path for parts of an address, so it gets only a name.
+    ...(options.databaseFile ? { cwd: dirname(options.databaseFile) } : {}),
     ...(options.onLine ? { onLine: options.onLine } : {}),
     args: [
       'server',
@@ -81,7 +83,7 @@ async function startOnce(options: TemporalOptions): Promise<EmbeddedTemporal> {
 // With a write-ahead log the server starts a third more tasks per second. With
 // `synchronous=normal`, a kill of the server still loses nothing.
 const durably = (file: string) => [
-  ...['--db-filename', file],
+  ...['--db-filename', basename(file)],
   ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'],
 ];
 

@@ -7,10 +7,13 @@
 import { createHash } from 'node:crypto';
 import {
   createWriteStream,
+  existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -86,7 +89,13 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     if (!match) return url;
     const bytes = Buffer.from(url.slice(match[0].length), 'base64');
     const name = createHash('sha256').update(bytes).digest('hex');
-    writeFileSync(join(inputs, name), bytes);
+    const path = join(inputs, name);
+    // Another job may be reading the file, so it is never written again. It is deleted by its age.
+    if (existsSync(path)) utimesSync(path, new Date(), new Date());
+    else {
+      writeFileSync(`${path}.draft`, bytes);
+      renameSync(`${path}.draft`, path);
+    }
     return `input:${name}`;
   }
 

@@ -22,7 +22,8 @@ const OPEN = { limitInputPixels: SIDE.max * SIDE.max, failOn: 'error' } as const
  * size or the ratio of the picture is not allowed.
  */
 export async function inspectPicture(path: string, label: string): Promise<Size> {
-  const about = await sharp(path, OPEN)
+  // Only the header is read here, also of a picture that is too large.
+  const about = await sharp(path, { ...OPEN, limitInputPixels: false })
     .metadata()
     .catch(() => undefined);
   if (!about?.width || !about.height || !FORMATS.includes(about.format ?? '')) {

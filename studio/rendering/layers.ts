@@ -30,6 +30,8 @@ export interface Picture {
 }
 
 const TITLE_LETTERS_MAX = 160;
+// A text of these characters only has no size, so it cannot be drawn.
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\s]/gu;
 
 /** Filters that repeat a single picture as frames, so that the picture can fade. */
 const REPEATED = ['format=yuva420p', 'loop=loop=-1:size=1:start=0', `setpts=N/(${FPS}*TB)`];
@@ -97,8 +99,8 @@ async function cardContent(
  * because the end of the video must show the caller's image without the title.
  */
 export async function titleLayers(request: GenerationRequest, stage: Stage): Promise<Layer[]> {
+  if (request.prompt.replace(INVISIBLE, '') === '') return [];
   const letters = [...request.prompt.replace(/\s+/g, ' ').trim()];
-  if (letters.length === 0) return [];
   const isCut = letters.length > TITLE_LETTERS_MAX;
   const text = isCut ? `${letters.slice(0, TITLE_LETTERS_MAX - 3).join('')}…` : letters.join('');
   const { canvas, seconds } = stage;

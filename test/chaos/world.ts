@@ -2,7 +2,7 @@
 // of their links, and a receiver of callbacks. No process restarts by itself here. A test that
 // kills a process starts the process again.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
@@ -66,6 +66,8 @@ export interface WorldOptions {
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'video-chaos-'));
+  // PostgreSQL may run as another user.
+  await chmod(folder, 0o755);
   const receiver = await startCallbackSink();
   const toReceiver = await linkTo(receiver.url);
   const stack = await startStack({

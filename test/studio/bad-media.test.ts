@@ -47,6 +47,7 @@ test.each<[string, Make, string, RegExp]>([
   ['an SVG drawing', first, '/drawing', /is not a picture/],
   ['an image above 30 MB', first, '/large', /is larger than 30 MB/],
   ['an image that is too small', first, '/small', /200×400.*300 to 6000/],
+  ['an image that is too large', first, '/huge', /6001×6001.*300 to 6000/],
   ['an image that is too long', first, '/long', /900×300.*0\.4 to 2\.5/],
   ['an endless redirect', first, '/circle', /redirects too often/],
   ['a redirect to an internal address', first, '/inside', /address is not allowed/],
@@ -147,6 +148,7 @@ async function fillServer(): Promise<void> {
   );
   send('/large', 'image/png', Buffer.alloc(30_000_001));
   send('/small', 'image/png', await picture(200, 400).png().toBuffer());
+  send('/huge', 'image/png', await picture(6001, 6001).png().toBuffer());
   send('/long', 'image/png', await picture(900, 300).png().toBuffer());
   send('/plain', 'application/octet-stream', await picture(400, 400).webp().toBuffer());
   send('/list.mp4', 'video/mp4', '#EXTM3U\n#EXTINF:1,\nhttp://10.0.0.1/secret\n');

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { correlation, frameOf, soundOf } from './mp4';
 import { audio, type OpenStudio, openStudio, text } from './open-studio';
 import { whiteIn } from './pictures';
-import { download, rendered } from './rendered';
+import { download, rendered, shortFilm } from './rendered';
 
 let studio: OpenStudio;
 beforeAll(async () => {
@@ -22,6 +22,11 @@ test('the video uses the reference audio as its soundtrack', async () => {
   const chime = await soundOf(`${studio.dataDir}/samples/chime.wav`);
   expect(correlation(await soundOf(chimed.path), chime)).toBeGreaterThan(0.9);
   expect(correlation(await soundOf(plain.path), chime)).toBeLessThan(0.3);
+});
+
+test('a prompt of invisible characters only makes a video without a title', async () => {
+  const request = { ...shortFilm, content: [text('\u200b\u00ad\u200e')] };
+  expect((await rendered(studio, request)).reply.status).toBe('succeeded');
 });
 
 test('a draft has a mark and costs fewer tokens', async () => {
