@@ -145,6 +145,11 @@ describeWithGo(`the chart${why}`, () => {
       'secrets.codec is empty: name the Secret',
     ],
     ['an unknown value name', 'apis.replicas=3', 'apis'],
+    ['an unknown name of a claim', 'storage.claim.exisiting=mine', 'exisiting'],
+    ['an unknown name of an image', 'image.tga=a1', 'tga'],
+    ['an unknown name of an ingress', 'api.ingress.secret=tls', 'secret'],
+    ['an unknown name of autoscaling', 'workers.main.autoscaling.enabld=true', 'enabld'],
+    ['a port that its probes do not ask', 'settings.PORT=9000', 'PORT'],
     ['a setting in lower case', 'settings.log=debug', 'log'],
     [
       'an address range without a length',
@@ -180,6 +185,45 @@ describeWithGo(`the chart${why}`, () => {
       [5432, ['10.1.0.0/16', 'fd00::/64']],
       [7233, ['10.2.0.5/32']],
     ]);
+  });
+
+  test('numbers, digits, own files and two builds in a file of values reach the pods as they are written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'video-chart-'));
+    const file = join(folder, 'values.yaml');
+    const text = `
+image: { tag: a1 }
+migrate: { tag: b2 }
+settings: { UPLOADED_BYTES_MAX: 20000000000, CONNECTIONS_MAX: 1000000, TRUSTED_PROXIES: 1, METRICS_HOST: "::" }
+secrets: { files: own-files }
+api: { ingress: { enabled: true, host: v.example.com, tlsSecret: tls } }
+workers:
+  main: null
+  "1234567": { tag: "1234567", settings: { WORKER_BUILD_ID: "1234567" } }
+`;
+    await writeFile(file, text);
+    const all = await manifests(...least, '--values', file).finally(() =>
+      rm(folder, { recursive: true }),
+    );
+    const pods = all.filter(({ kind }) => /^(Deployment|Job)$/.test(kind));
+    const images = pods.map(({ metadata, spec }) => [
+      metadata.name,
+      spec.template.spec.containers[0]?.image.split(':')[1],
+    ]);
+    expect(Object.fromEntries(images)).toEqual({
+      'video-migrate': 'b2',
+      'video-api': 'a1',
+      'video-worker-1234567': '1234567',
+    });
+    for (const { spec, metadata } of pods) {
+      const { containers, volumes } = spec.template.spec;
+      const { env = [] } = containers[0] ?? {};
+      const values = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+      expect(values).toMatchObject({
+        ...{ UPLOADED_BYTES_MAX: '20000000000', CONNECTIONS_MAX: '1000000', METRICS_HOST: '::' },
+        ...(metadata.name === 'video-migrate' ? {} : { PUBLIC_URL: 'https://v.example.com' }),
+      });
+      expect(volumes.map(({ name }) => name)).toContain('secrets');
+    }
   });
 
   test('every pod runs as an unprivileged user with a read-only file system and gets only its own secrets', async () => {

@@ -6,12 +6,15 @@ import { settingRows } from '../../src/config/config';
 import { filesIn, read } from './sources';
 
 const values = parse(read('deploy/helm/values.yaml')) as Readonly<Record<string, object>>;
-const templates = filesIn('deploy/helm/templates', '.yaml').map(read).join('\n');
+const templates = ['.yaml', '.tpl']
+  .flatMap((ending) => filesIn('deploy/helm/templates', ending))
+  .map(read)
+  .join('\n');
 const settings = new Set<string>(settingRows().map(({ name }) => name));
 
 test('the Helm chart sets only settings that exist', () => {
-  const set = [...templates.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"/g)].map(
-    ([, name = '']) => name,
+  const set = [...templates.matchAll(/"([A-Z][A-Z0-9]*_[A-Z0-9_]+)"|^([A-Z][A-Z0-9_]+): /gm)].map(
+    ([, quoted, name = quoted]) => name ?? '',
   );
   expect(set).toEqual(
     expect.arrayContaining(['CATALOGUE_FILE', 'METRICS_PORT', 'DATABASE_WORKER_ROLE']),

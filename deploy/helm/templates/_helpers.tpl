@@ -4,7 +4,7 @@
 
 {{- define "video.labels" -}}
 app.kubernetes.io/name: video-generation-service
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* The image of a container. Takes root, and tag: the tag of a pool, or empty. */}}
@@ -48,13 +48,25 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end -}}
 
-{{/* Settings as environment variables. Takes root, and own: settings that replace those of all processes. */}}
+{{/*
+Settings as environment variables. Takes root, and own: settings that replace those of all processes. Optional: otherwise, which are
+used if neither has them. YAML gives large numbers as floats, and these would be written as 2e+10.
+*/}}
 {{- define "video.env" -}}
 {{- $address := index .root.Values.settings "TEMPORAL_ADDRESS" -}}
 {{- $_ := required "settings.TEMPORAL_ADDRESS is empty: host:port of your Temporal" $address -}}
-{{- range $name, $value := mergeOverwrite (deepCopy .root.Values.settings) .own }}
+{{- range $name, $value := mergeOverwrite (dict) (default (dict) .otherwise) .root.Values.settings .own }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  value: {{ ternary (printf "%.0f" $value) ($value | toString) (kindIs "float64" $value) | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* Settings of API and worker that are not given. */}}
+{{- define "video.otherwise" -}}
+CATALOGUE_FILE: /catalogue/catalogue.yaml
+METRICS_HOST: 0.0.0.0
+{{- if .Values.api.ingress.enabled }}
+PUBLIC_URL: https://{{ .Values.api.ingress.host }}
 {{- end }}
 {{- end -}}
 
@@ -85,6 +97,31 @@ securityContext:
 - { name: tmp, mountPath: /tmp }
 - { name: files, mountPath: /data }
 - { name: catalogue, mountPath: /catalogue, readOnly: true }
+{{ include "video.secretMount" . }}
+{{- end -}}
+
+{{- define "video.secretMount" -}}
+{{- if .Values.secrets.files -}}
+- { name: secrets, mountPath: /secrets, readOnly: true }
+{{- end -}}
+{{- end -}}
+
+{{- define "video.secretVolume" -}}
+{{- with .Values.secrets.files -}}
+- name: secrets
+  secret: { secretName: {{ . }} }
+{{- end -}}
+{{- end -}}
+
+{{/* The number of pods. With autoscaling it is left as it is: without a number Kubernetes would set it to 1. Takes name, root, part. */}}
+{{- define "video.replicas" -}}
+{{- if not .part.autoscaling.enabled -}}
+replicas: {{ .part.replicas }}
+{{- else -}}
+{{- with lookup "apps/v1" "Deployment" .root.Release.Namespace .name -}}
+replicas: {{ .spec.replicas }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "video.volumes" -}}
@@ -99,6 +136,7 @@ securityContext:
   {{- end }}
 - name: catalogue
   configMap: { name: {{ include "video.catalogue" . }} }
+{{ include "video.secretVolume" . }}
 {{- end -}}
 
 {{/* Spreads the pods of a Deployment over machines. Takes its labels as text. */}}
