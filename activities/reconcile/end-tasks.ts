@@ -8,7 +8,6 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { isRetryable } from '../../src/db/database';
-import { giveUpResults } from '../../src/db/files/retention';
 import {
   findOpenRows,
   isLossConfirmed,
@@ -212,7 +211,6 @@ async function fail(deps: Ending, row: OpenRow): Promise<boolean> {
   });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  await giveUpResults(deps.db, row.id);
   // The transaction recorded that a callback must be delivered. If the delivery cannot be started
   // now, a later run of the reconciler starts the delivery.
   // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.

@@ -63,7 +63,7 @@ function documentOf({ publicUrl, version, shapes = [] }: DocumentedService): Zod
         'Fields may be added to replies; clients ignore what they do not know. Every error has the same shape (`Error`). ' +
         'A path that is not listed here answers 404 `route_not_found`, a method that is not listed 405 ' +
         '`method_not_allowed` with `Allow`; GET and DELETE of a task without its id answer 400 `task_id_required`. ' +
-        'Paths with `/v1/video/` in place of `/v1/videos/` are aliases of older clients and answer alike. ' +
+        'Paths with `/v1/video/generations` in place of `/v1/videos/generations` are aliases of older clients. ' +
         'HEAD answers like GET. Every reply carries `X-Request-Id`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

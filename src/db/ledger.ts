@@ -10,6 +10,7 @@ import type { ClosedTask, CloseTask, OpenedTask, TaskInput } from '../domain/tas
 import { availableChange, closingMovements, holdId } from '../domain/transfers';
 import { isPending } from './by-key';
 import { endsTask } from './end-task';
+import { expireResultsOfFailed } from './files/retention';
 import { closeJobsOfTask } from './jobs/cancels';
 import { planFirstJob } from './jobs/steps';
 import { refusalOf } from './payment-refusals';
@@ -116,6 +117,8 @@ const closeOpen = prepare<{ readonly hasCallback: boolean }>(
  with ${endsTask('exists (select 1 from transfers where transfers.id = :holdId and amount = :heldMicros)')}
  , done as (
    ${closeJobsOfTask}
+ ), unused as (
+   ${expireResultsOfFailed}
  ), moved as (
    update balances
       set held = held - :heldMicros, available = available + :change,

@@ -84,12 +84,15 @@ export function modelInputFaults(
   const { inputs } = model;
   if (!inputs.types.includes(inputType)) return [typeUnsupported(inputType, stated, media, model)];
   if (inputType === 'first_last_frame') {
-    if (media.images.length <= 2 || inputs.middleFrames) return [];
+    const { length: count } = media.images;
+    if (count <= 2 || inputs.middleFrames) return [];
+    const fits = inputs.types.includes('reference') && count <= inputs.referenceImagesMax;
+    const hint = fits ? ' For more images send input_type "reference".' : '';
     return [
       unsupported(
         'images',
         `"first_last_frame" on model "${model.id}" takes exactly 2 images, the first and the last frame; ` +
-          `got ${media.images.length}. For more images send input_type "reference".`,
+          `got ${count}.${hint}`,
       ),
     ];
   }

@@ -1,6 +1,7 @@
 // Tests what every end of a task stores, whichever statement ends it: the final object, and the
 // callback that the end owes.
 
+import { awaitResults, findResults } from '../../src/db/files/results';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { failPending } from '../../src/db/pending-tasks';
 import { createWebhook } from '../../src/db/webhooks';
@@ -75,3 +76,17 @@ describe.each(Object.entries(ends))('a task that ends as %s', (name, end) => {
 function webhook(accountId: string, events: ('succeeded' | 'failed')[], nowMs = 1) {
   return { accountId, url: hook, events, max: 10, nowMs };
 }
+
+test.each([
+  ['failed', true],
+  ['succeeded', false],
+] as const)('the results of a task that ends as %s expire with it: %s', async (name, doExpire) => {
+  const { id, accountId } = await aPending();
+  const { db } = database;
+  const source = { role: 'video', url: 'https://m.example.com/v', expiresAt: null } as const;
+  // The results of a task that ends without a copy are awaited.
+  await awaitResults(db, { taskId: id, sources: [source] }, 30);
+  await ends[name](accountId, id);
+  const [file] = await findResults(db, id);
+  expect(file?.isExpired).toBe(doExpire);
+});

@@ -39,7 +39,7 @@ describe('the tables of settings', () => {
 const defaults = ratesOf(readConfig('admin', {}));
 
 test.each<[row: string, rate: number, burst: number]>([
-  ['creates and cancellations of a key', defaults.requestRatePerSecond, 5],
+  ['changes of a key', defaults.requestRatePerSecond, 5],
   ['tasks a key may create', defaults.createRatePerSecond, 20],
   ['quotes of a key', defaults.quoteRatePerSecond, 5],
   ['reads of single tasks and files', defaults.readRatePerSecond, 5],

@@ -60,10 +60,15 @@ export async function postpone(db: Knex, id: string): Promise<void> {
   );
 }
 
+/** Part of the statement that closes a task: the object of a failed one shows no links to results. */
+export const expireResultsOfFailed = `
+  update files set expires_at = now()
+    from ended
+   where ended.status = 'failed' and files.task_id = ended.id and state <> 'removed'`;
+
 /**
- * Lets the results of a task expire now if the task has failed or one of them is not stored yet. Its
- * object shows no links to them. Returns false, and changes nothing, if another attempt has stored all
- * results of a task that has not failed.
+ * Lets the results of a task expire now if one of them is not stored yet. Its task will fail. Returns
+ * false, and changes nothing, if another attempt has stored all of them.
  */
 export async function giveUpResults(db: Knex, taskId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
@@ -74,8 +79,7 @@ export async function giveUpResults(db: Knex, taskId: string): Promise<boolean> 
      update files set expires_at = now()
        from results
       where files.id = results.id
-        and (exists (select 1 from results where state = 'awaited')
-             or exists (select 1 from tasks where id = :taskId and status = 'failed'))
+        and exists (select 1 from results where state = 'awaited')
      returning 1`,
     { taskId },
   );
