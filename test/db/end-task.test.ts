@@ -83,7 +83,8 @@ test.each([
 ] as const)('the results of a task that ends as %s expire with it: %s', async (name, doExpire) => {
   const { id, accountId } = await aPending();
   const { db } = database;
-  const source = { role: 'video', url: 'https://m.example.com/v', expiresAt: null } as const;
+  const url = 'https://m.example.com/v';
+  const source = { role: 'video', url, channel: 'studio', expiresAt: null } as const;
   // The results of a task that ends without a copy are awaited.
   await awaitResults(db, { taskId: id, sources: [source] }, 30);
   await ends[name](accountId, id);
