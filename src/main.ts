@@ -96,8 +96,8 @@ function listenForSignals(name: ProcessName, log: Logger) {
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // A development stack ends with its terminal.
-  if (name === 'dev') process.on('SIGHUP', stop);
+  // A development stack ends with its terminal, unless it writes to a file (nohup).
+  if (name === 'dev') process.on('SIGHUP', process.stdout.isTTY ? stop : () => undefined);
   // If `process.send` exists, a development stack started this process. If that stack dies, only
   // the event `disconnect` stops this process.
   if (process.send) process.once('disconnect', stop);

@@ -71,7 +71,7 @@ const terminatedMax = 2_000;
  * for their slice. Returns the ids of the ended tasks.
  */
 export async function endTerminated(deps: Ending): Promise<string[]> {
-  const rows = await findOpenRows(deps.db, await listTerminated(deps.client, deps.now()));
+  const rows = await findOpenRows(deps.db, await listTerminated(deps));
   // The list may show an old workflow although a newer workflow of the same task runs.
   const states = await statesOf(deps, rows);
   return endAll(
@@ -80,16 +80,23 @@ export async function endTerminated(deps: Ending): Promise<string[]> {
   );
 }
 
-async function listTerminated(client: Client, nowMs: number): Promise<string[]> {
-  const since = new Date(nowMs - visibilityWindowMs).toISOString();
+/** Lists only ids. The client would also decrypt the rows, and one row may be of another key. */
+async function listTerminated({ client, now }: Ending): Promise<string[]> {
+  const since = new Date(now() - visibilityWindowMs).toISOString();
   const query =
     `WorkflowType = '${workflowNames.generateVideo}' and CloseTime > '${since}' and ` +
     `ExecutionStatus in ('Terminated', 'Failed', 'TimedOut', 'Canceled')`;
   const ids: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: 200 })) {
-    ids.push(workflowId);
-    if (ids.length >= terminatedMax) break; // Untested: two thousand terminations in ten minutes.
-  }
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await client.workflowService.listWorkflowExecutions({
+      ...{ namespace: client.options.namespace, query, pageSize: 200 },
+      ...(nextPageToken ? { nextPageToken } : {}),
+    });
+    ids.push(...page.executions.map(({ execution }) => execution?.workflowId ?? ''));
+    nextPageToken = page.nextPageToken;
+    // Untested: two thousand terminations in ten minutes.
+  } while (nextPageToken.length > 0 && ids.length < terminatedMax);
   return ids;
 }
 
@@ -160,7 +167,7 @@ async function statesOf(
 // After this many failed attempts of its workflow task, a workflow counts as stuck. Then an
 // operator must deploy other code or reset the workflow.
 const attemptsBeforeStuck = 4;
-// Longer than a restart of all workers, after which they need a while for all tasks.
+// Workers that were away need a while for all tasks. So the time counts from the start of this one.
 const takenWithinMs = 15 * 60_000;
 
 function stateOf(found: WorkflowExecutionDescription | undefined, nowMs: number): WorkflowState {
@@ -170,8 +177,9 @@ function stateOf(found: WorkflowExecutionDescription | undefined, nowMs: number)
   if (found.status.name !== 'RUNNING') return 'ended';
   const { attempt, scheduledTime, startedTime } = found.raw.pendingWorkflowTask ?? {};
   if ((attempt ?? 0) >= attemptsBeforeStuck) return 'stuck';
-  const waitsMs = scheduledTime && !startedTime ? nowMs - Number(scheduledTime.seconds) * 1_000 : 0;
-  return waitsMs > takenWithinMs ? 'untaken' : 'live';
+  if (!scheduledTime || startedTime) return 'live';
+  const sinceMs = Math.max(Number(scheduledTime.seconds) * 1_000, performance.timeOrigin);
+  return nowMs - sinceMs > takenWithinMs ? 'untaken' : 'live';
 }
 
 async function endAll(deps: Ending, rows: readonly OpenRow[]): Promise<string[]> {

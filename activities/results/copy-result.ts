@@ -13,7 +13,10 @@ import { StorageError } from '../../src/storage/storage';
 import type { WorkerDeps } from '../deps';
 
 type Copying = Pick<WorkerDeps, 'db' | 'storage'> & {
-  readonly settings: Pick<WorkerDeps['settings'], 'dangerouslyAllowProviderHosts'>;
+  readonly settings: Pick<
+    WorkerDeps['settings'],
+    'dangerouslyAllowProviderHosts' | 'filesKeptDays'
+  >;
 };
 
 /** Thrown if a copy failed. The message tells operators the reason, and contains no URL. */
@@ -34,6 +37,8 @@ const bytesMax = 4 * 1024 ** 3;
 type Headers = Readonly<Record<string, string>> | null;
 
 interface Copied {
+  /** The time until which the file is kept, in seconds. */
+  readonly expiresAt: number;
   readonly bytes: number;
   /** The size of a video in pixels; null if the file does not contain the size. */
   readonly size: Size | null;
@@ -96,12 +101,13 @@ async function copy(
     const found = incoming.found();
     const size = video?.size() ?? null;
     const durationMs = video?.milliseconds() ?? null;
-    const isKept = await markStored(db, row.id, { contentType, ...found, size, durationMs });
-    if (!isKept) {
+    const bytesOf = { contentType, ...found, size, durationMs };
+    const expiresAt = await markStored(db, row.id, bytesOf, settings.filesKeptDays);
+    if (expiresAt === null) {
       await storage.remove(row.key);
       throw new CopyFailure('The result was removed meanwhile.');
     }
-    return { bytes: found.length, size, durationMs };
+    return { bytes: found.length, size, durationMs, expiresAt };
   } finally {
     body.destroy();
   }

@@ -25,7 +25,7 @@ export function createFileActivities(deps: WorkerDeps) {
 
 async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<StoredResults> {
   const { taskId, triedForSeconds } = input;
-  const rows = await awaitResults(deps.db, input, deps.settings.filesKeptDays);
+  const rows = await awaitResults(deps.db, input);
   // The results were removed meanwhile, for example by an earlier attempt that gave up.
   if (rows.length === 0 || rows.some(({ state }) => state === 'removed')) return { stored: false };
   const expired = rows.find(({ isExpired }) => isExpired);
@@ -39,11 +39,10 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   const endsAt = performance.now() + leftMs;
   // If no worker ran until the time was over, one attempt is still made.
   const late = AbortSignal.timeout(Math.max(attemptMinMs, Math.round(leftMs)));
-  const { failures, ...measured } = await copyAll(deps, input, live, late);
+  const { failures, expiresAt, ...measured } = await copyAll(deps, input, live, late);
   const [failure] = failures;
   if (!failure) {
     const links = Object.fromEntries(rows.map((row) => [row.role, linkOf(deps, row)]));
-    const expiresAt = rows[0]?.expiresAt ?? 0;
     return { stored: true, links, expiresAt, ...measured };
   }
   // A frozen or cut-off worker may come here after another one has stored the results.
@@ -63,6 +62,8 @@ interface Failure {
 
 interface Copies {
   readonly failures: readonly Failure[];
+  /** The first time at which a stored result is not kept any more, in seconds. */
+  readonly expiresAt: number;
   /** The size of the video in pixels, if it is known. */
   readonly size?: Size;
   /** The length of the video, if it is known. */
@@ -81,6 +82,8 @@ async function copyAll(
   let size = rows.find((row) => row.size)?.size;
   let milliseconds = rows.find((row) => row.durationMs !== null)?.durationMs;
   const awaited = rows.filter(({ state }) => state === 'awaited');
+  const stored = rows.filter(({ state }) => state === 'stored');
+  let expiresAt = Math.min(...stored.map((row) => row.expiresAt));
   const failures = await Promise.all(
     awaited.map(async (row): Promise<Failure | null> => {
       try {
@@ -88,6 +91,7 @@ async function copyAll(
         const copied = await copyResult(deps, row, signal, headers);
         size ??= copied.size ?? undefined;
         milliseconds ??= copied.durationMs;
+        expiresAt = Math.min(expiresAt, copied.expiresAt);
         deps.events.resultStored(taskId, row.role, copied.bytes, row.waitedSeconds);
         return null;
       } catch (error) {
@@ -103,6 +107,7 @@ async function copyAll(
   );
   return {
     failures: failures.filter((failure) => failure !== null),
+    expiresAt,
     ...(size ? { size } : {}),
     ...(milliseconds ? { milliseconds } : {}),
   };

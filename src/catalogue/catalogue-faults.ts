@@ -91,8 +91,9 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
 }
 
 /**
- * The first row that covers a video is its price. A row of which every video is covered by earlier
- * rows would never be used, and its videos would have another price.
+ * The first row that covers a video is its price. A row with a condition of which every video is
+ * covered by earlier rows would never be used, and its videos would have another price. A last row
+ * without a condition may be unused.
  */
 function priceFaults(
   { prices, resolutions, inputs, audio, durations, channels }: ModelEntry,
@@ -114,7 +115,7 @@ function priceFaults(
         (row.audio === undefined || row.audio === hasAudio)
       );
     });
-    for (const at of rows) covered.add(at);
+    for (const at of rows) if (Object.keys(prices[at]!).length > 1) covered.add(at);
     if (rows[0] !== undefined) used.add(rows[0]);
     else {
       say(

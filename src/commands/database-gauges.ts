@@ -42,8 +42,9 @@ export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () 
   const refresh = async () => {
     try {
       show(meters, await readOpenWork(db));
-      await refreshBytes();
       freshUntil = performance.now() + freshForMs;
+      // A scrape does not wait for this count, which may take as long.
+      void refreshBytes();
     } catch (error) {
       forget(meters);
       log.warn(

@@ -48,8 +48,8 @@ types.setTypeParser(types.builtins.INT8, (text) => {
 // A server may have other defaults. `read committed` is needed, because a statement that has waited
 // for a lock must see what the holder of the lock stored. PostgreSQL would need longer to compile a
 // statement (jit) than to run it. By default it expects rotating disks: it would rather read a table
-// of a few hundred rows than look up one of them. The last two settings keep the precision of numbers
-// and the format of times.
+// of a few hundred rows than look up one of them. The last three settings keep the precision of numbers
+// and the format of times, and make each day 24 hours long.
 const sessionSettings = [
   'lock_timeout=2000',
   String.raw`default_transaction_isolation=read\ committed`,
@@ -57,6 +57,7 @@ const sessionSettings = [
   'random_page_cost=1.1',
   'extra_float_digits=1',
   'datestyle=ISO',
+  'timezone=UTC',
 ]
   .map((setting) => `-c ${setting}`)
   .join(' ');

@@ -85,7 +85,7 @@ export async function failPending(
   which: 'any' | 'unanswered' = 'any',
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
-    `select ${liveTask} as task, floor(extract(epoch from now()))::int as "nowSeconds"
+    `select ${liveTask} as task, floor(extract(epoch from now()))::float8 as "nowSeconds"
        from tasks where id = ? and ${isPending}`,
     [taskId],
   );

@@ -48,7 +48,7 @@ export interface TaskRow extends StoredTask {
 /** SQL for the fields of a task that never change, as a `LiveTask`. */
 export const liveTask = `json_build_object(
   'id', tasks.id, 'traceId', tasks.trace_id, 'model', tasks.model,
-  'createdAt', floor(extract(epoch from tasks.created_at))::int,
+  'createdAt', floor(extract(epoch from tasks.created_at))::float8,
   'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan)`;
 
 /** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */

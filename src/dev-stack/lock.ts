@@ -3,7 +3,16 @@
 // are reused.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,7 +23,7 @@ interface Known {
   readonly began: string;
 }
 
-/** The content of the lock file. */
+/** The content of the lock file. The stack renews the time of the file while it lives. */
 interface Lock {
   /** Where the process ids count. Those of a container mean nothing on its host. */
   readonly where: string;
@@ -28,6 +37,10 @@ export interface StackLock {
   forget(name: string): void;
   release(): void;
 }
+
+const renewMs = 5_000;
+/** A stack whose process cannot be seen from here has ended if its lock is older than this. */
+const staleMs = 6 * renewMs;
 
 export async function lockStack(dataDir: string, say: (line: string) => void): Promise<StackLock> {
   const file = join(dataDir, 'stack.lock');
@@ -43,6 +56,7 @@ export async function lockStack(dataDir: string, say: (line: string) => void): P
     }
   };
   write();
+  const renewing = setInterval(() => renew(file), renewMs).unref();
   return {
     record(name, pid) {
       parts.set(name, know(pid));
@@ -53,15 +67,16 @@ export async function lockStack(dataDir: string, say: (line: string) => void): P
       write();
     },
     release() {
+      clearInterval(renewing);
       if (isSame(read(file)?.stack, mine.stack)) rmSync(file, { force: true });
     },
   };
 }
 
-async function prepared<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+async function prepared<T>(dataDir: string, work: () => T): Promise<T> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o755 });
-    return await work();
+    return work();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).errno === undefined) throw error;
     throw new CommandError(
@@ -72,26 +87,24 @@ async function prepared<T>(dataDir: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** Takes the lock, and returns the parts that a dead stack may have left running. */
-async function take(
-  file: string,
-  dataDir: string,
-  mine: Omit<Lock, 'parts'>,
-): Promise<Lock['parts']> {
+function take(file: string, dataDir: string, mine: Omit<Lock, 'parts'>): Lock['parts'] {
   // If several stacks start at the same moment, only one can create the file.
   if (create(file, { ...mine, parts: {} })) return {};
-  const found = await readWritten(file);
+  const found = read(file);
   refuseIfInUse(found, file, dataDir);
-  // Only one of several stacks can create the file with the name of the dead stack. The lock is read
+  // Only one of several stacks can create the file with the number of the dead stack. The lock is read
   // again, because another stack may have taken it over meanwhile.
-  const taking = `${file}.${found?.stack.pid ?? 0}-${found?.stack.began ?? 0}`;
+  const taking = `${file}.after-${found?.stack.pid ?? 0}`;
   const rival = read(taking);
-  if (rival && !lives(rival.stack)) rmSync(taking, { force: true });
-  if (!create(taking, mine)) throw inUse(dataDir);
+  if (!rival || !lives(rival.stack)) rmSync(taking, { force: true });
+  if (!create(taking, { ...mine, parts: {} })) throw inUse(dataDir);
   try {
     const again = read(file);
     refuseIfInUse(again, file, dataDir);
-    put(file, { ...mine, parts: again?.parts ?? {} });
-    return again?.parts ?? {};
+    // Process ids of another container mean nothing here.
+    const parts = again && isHere(again) ? again.parts : {};
+    put(file, { ...mine, parts });
+    return parts;
   } finally {
     rmSync(taking, { force: true });
   }
@@ -99,13 +112,32 @@ async function take(
 
 function refuseIfInUse(found: Lock | null, file: string, dataDir: string): void {
   if (!found) return;
-  if (found.where !== here()) {
+  if (isHere(found)) {
+    if (lives(found.stack)) throw inUse(dataDir, found.stack.pid);
+  } else if (ageOf(file) < staleMs) {
     throw new CommandError(
-      `A stack in another container, or outside of this one, may run on ${dataDir}. ` +
-        `Stop it first. If none runs, remove ${file}.`,
+      `A stack in another container, or outside of this one, runs on ${dataDir}. Stop it first. ` +
+        `If it was killed, start again in ${staleMs / 1_000} s.`,
     );
   }
-  if (lives(found.stack)) throw inUse(dataDir, found.stack.pid);
+}
+
+const isHere = ({ where = here() }: Partial<Lock>) => where === here();
+
+function ageOf(file: string): number {
+  try {
+    return Date.now() - statSync(file).mtimeMs;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function renew(file: string): void {
+  try {
+    utimesSync(file, new Date(), new Date());
+  } catch {
+    // The folder was removed.
+  }
 }
 
 function inUse(dataDir: string, pid?: number): CommandError {
@@ -132,21 +164,28 @@ async function stopAll(parts: readonly Known[]): Promise<void> {
   for (const part of parts.filter(lives)) signal(part, 'SIGKILL');
 }
 
-/** Returns false if the file exists already. */
-function create(file: string, content: object): boolean {
+/** Returns false if the file exists already. Nobody reads half of a file. */
+function create(file: string, content: Lock): boolean {
+  const draft = draftOf(file, content);
   try {
-    writeFileSync(file, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+    linkSync(draft, file);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 
-/** Replaces the file as a whole, so that nobody reads half of it. */
 function put(file: string, content: Lock): void {
-  writeFileSync(`${file}.draft`, JSON.stringify(content), { mode: 0o600 });
-  renameSync(`${file}.draft`, file);
+  renameSync(draftOf(file, content), file);
+}
+
+function draftOf(file: string, content: Lock): string {
+  const draft = `${file}.${process.pid}.draft`;
+  writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
+  return draft;
 }
 
 /** Null if the file is absent or damaged. */
@@ -157,14 +196,6 @@ function read(file: string): Lock | null {
   } catch {
     return null;
   }
-}
-
-/** Reads the file twice if another stack may have created it and not written it yet. */
-async function readWritten(file: string): Promise<Lock | null> {
-  const found = read(file);
-  if (found) return found;
-  await pause(300);
-  return read(file);
 }
 
 function signal({ pid }: Known, name: NodeJS.Signals): void {

@@ -276,3 +276,10 @@ export function presentEntry(catalogue: Catalogue, model: Model, now: number): M
   if (model.afterRetirement === 'refuse' || !next) return null;
   return presentEntry(catalogue, next, now);
 }
+
+/** The first model after this one that is still sold; null if there is none. */
+export function soldInstead(catalogue: Catalogue, model: Model, now: number): string | null {
+  const next = model.replacedBy === null ? undefined : findModel(catalogue, model.replacedBy);
+  if (!next) return null;
+  return hasRetired(next, now) ? soldInstead(catalogue, next, now) : next.id;
+}

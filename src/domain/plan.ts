@@ -15,7 +15,7 @@ import {
   unsupported,
 } from './ability-faults';
 import type { Catalogue, Model } from './catalogue';
-import { findModel, presentEntry, selectEntry } from './catalogue';
+import { findModel, presentEntry, selectEntry, soldInstead } from './catalogue';
 import { drawnOrder } from './channel-order';
 import { enhancementCosts } from './enhancement-price';
 import { enhancerFaults, enhancersFor } from './enhancers';
@@ -69,7 +69,9 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
   ];
   if (!model) {
     const models = () => given.models?.() ?? Object.keys(catalogue.models);
-    const fault = selected ? retired(selected) : unknownModel(request.model, models());
+    const fault = selected
+      ? retired(selected, soldInstead(catalogue, selected, given.now ?? 0))
+      : unknownModel(request.model, models());
     return { refusals: [...refusals, fault, ...faultsOnAnyModel(request, given)] };
   }
   const footage = footageOf(inputTypeOf(request), request);
@@ -182,8 +184,8 @@ function unknownModel(name: string, models: readonly string[]): Refusal {
   };
 }
 
-function retired({ id, retires, replacedBy }: Model): Refusal {
-  const instead = replacedBy === null ? '' : ` Use "${replacedBy}" instead.`;
+function retired({ id, retires }: Model, other: string | null): Refusal {
+  const instead = other === null ? '' : ` Use "${other}" instead.`;
   const message = `model: "${id}" is not sold any more since ${retires}.${instead}`;
   return { code: 'model_not_found', param: 'model', message };
 }

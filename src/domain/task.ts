@@ -198,6 +198,11 @@ export function withoutResults(
   };
 }
 
+/** The forms of other services have a status of their own for a cancelled task. */
+export function isCancelled(error: TaskObject['error']): boolean {
+  return error?.message === cancelledMessage;
+}
+
 const erasedMessage = 'The content of this task was erased.';
 
 /** The object of a finished task without its caller's texts and without its results. */
@@ -211,7 +216,7 @@ export function erasedObject(task: TaskObject): TaskObject {
     data: withoutResults(task, ['video', 'last_frame'], 'removed_by_operator').data,
     ...(duration === undefined ? {} : { duration }),
     ...(usage ? { usage } : {}),
-    ...(error ? { error: { message, code: error.code } } : {}),
+    ...(error ? { error: isCancelled(error) ? error : { message, code: error.code } } : {}),
     ...(finished_at === undefined ? {} : { finished_at }),
   };
 }

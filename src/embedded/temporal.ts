@@ -50,7 +50,9 @@ async function startOnce(options: TemporalOptions): Promise<EmbeddedTemporal> {
   const port = options.port ?? freePort;
   const uiPort = options.uiPort ?? freeUi;
   if (options.databaseFile) await mkdir(dirname(options.databaseFile), { recursive: true });
-  const child = startChild(resolve(options.binary), {
+  // A name without a folder is looked up in PATH.
+  const isName = basename(options.binary) === options.binary;
+  const child = startChild(isName ? options.binary : resolve(options.binary), {
     // The server takes some characters of a path for parts of an address, so it gets only a name.
     ...(options.databaseFile ? { cwd: dirname(options.databaseFile) } : {}),
     ...(options.onLine ? { onLine: options.onLine } : {}),

@@ -29,7 +29,7 @@ export interface TemporalClient {
    * Rejects if there is no answer within 20 s, for example because no worker runs.
    */
   testWebhook(webhookId: string): Promise<WebhookTested | null>;
-  /** True if Temporal answers within a second, else false. Never throws. */
+  /** True if Temporal answers within a second and has the namespace, else false. Never throws. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     testWebhook: (webhookId) => runWebhookTest(client, options.taskQueue, webhookId),
     async isReady() {
       try {
-        await connection.workflowService.getSystemInfo({});
+        await connection.workflowService.describeNamespace({ namespace });
         return true;
       } catch {
         return false;

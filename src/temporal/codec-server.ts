@@ -18,8 +18,7 @@ interface WirePayloads {
 export function createCodecHandler(codec: PayloadCodec, uiOrigin: string | null): RequestListener {
   return (request, response) => {
     answer(request, response, codec, uiOrigin).catch(() => {
-      const message =
-        'The body is no JSON with payloads that these keys decrypt, of at most 8 MiB.';
+      const message = 'The body is no JSON with payloads, or is larger than 8 MiB.';
       reply(response, 400, { message });
     });
   };
@@ -49,8 +48,14 @@ async function answer(
     return reply(response, 404, { message: 'POST /decode.' });
   }
   const { payloads = [] } = JSON.parse(await bodyOf(request)) as WirePayloads;
-  const answered = await codec.decode(payloads.map(fromWire));
+  const answered = await Promise.all(payloads.map((payload) => readable(codec, fromWire(payload))));
   reply(response, 200, { payloads: answered.map(toWire) });
+}
+
+/** A payload that these keys do not decrypt stays as it is, so that the others are still shown. */
+async function readable(codec: PayloadCodec, payload: Payload): Promise<Payload> {
+  const [decoded = payload] = await codec.decode([payload]).catch(() => []);
+  return decoded;
 }
 
 /**

@@ -48,6 +48,7 @@ export function lazyConnection(access: Access, acceptTimeoutMs: number): Connect
     ExecuteMultiOperation: acceptTimeoutMs,
     PollWorkflowExecutionUpdate: acceptTimeoutMs,
     GetSystemInfo: readyMs,
+    DescribeNamespace: readyMs,
     DescribeWorkflowExecution: checkMs,
     // Only the test of a webhook waits for the end of an activity, at most 20 s.
     PollActivityExecution: 22_000,

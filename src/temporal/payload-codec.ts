@@ -69,8 +69,24 @@ function decryptPayload(
   const id = Buffer.from(metadata?.encryptionKeyId ?? []).toString();
   const workflow = Buffer.from(metadata?.workflow ?? []).toString();
   const read = context?.workflowId;
-  if (read !== undefined && read !== workflow) {
+  if (read !== undefined && scheduleOf(read) !== scheduleOf(workflow)) {
     throw new Error(`A payload of the workflow "${workflow}" was found in "${read}".`);
   }
-  return serialized.decode(decrypt(Buffer.from(data ?? []), keyWithId(keys, id), workflow));
+  const key = keyWithId(keys, id);
+  let bytes: Buffer;
+  try {
+    bytes = decrypt(Buffer.from(data ?? []), key, workflow);
+  } catch (error) {
+    const message = `The key "${id}" of ENCRYPTION_KEYS did not encrypt this payload of "${workflow}".`;
+    throw new Error(message, { cause: error });
+  }
+  return serialized.decode(bytes);
+}
+
+/**
+ * The id of a run of a schedule without its time; any other id as it is. Temporal gives each run the
+ * result of the previous one.
+ */
+function scheduleOf(id: string): string {
+  return id.replace(/-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, '');
 }

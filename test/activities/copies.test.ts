@@ -45,7 +45,11 @@ function aRow(): { row: ResultRow; host: string } {
 
 function copy(): Promise<unknown> {
   const { row, host } = aRow();
-  const deps = { db: database.db, storage, settings: { dangerouslyAllowProviderHosts: [host] } };
+  const deps = {
+    db: database.db,
+    storage,
+    settings: { dangerouslyAllowProviderHosts: [host], filesKeptDays: 30 },
+  };
   return copyResult(deps, row, new AbortController().signal);
 }
 
@@ -71,7 +75,11 @@ test('the key is sent to the provider’s own address, and not to the address of
     if (url === '/video.mp4') response.writeHead(302, { location: '/elsewhere.mp4' }).end();
     else response.end(mp4(5));
   };
-  const deps = { db: database.db, storage, settings: { dangerouslyAllowProviderHosts: [] } };
+  const deps = {
+    db: database.db,
+    storage,
+    settings: { dangerouslyAllowProviderHosts: [], filesKeptDays: 30 },
+  };
   const signal = new AbortController().signal;
   const copied = copyResult(deps, aRow().row, signal, { authorization: 'Bearer key' });
   await expect(copied).rejects.toThrow('removed');

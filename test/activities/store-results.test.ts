@@ -64,23 +64,35 @@ async function aTaskWithAwaitedVideo(): Promise<{ taskId: string; fileId: string
 
 test('results that expire before all of them are stored count as not stored', async () => {
   const { taskId, fileId } = await aTaskWithAwaitedVideo();
-  expect(await markStored(database.db, fileId, storedBytes)).toBe(true);
+  expect(await markStored(database.db, fileId, storedBytes, 30)).not.toBeNull();
   await database.db.raw('update files set expires_at = now() where id = ?', [fileId]);
   expect(await store(taskId)).toEqual({ stored: false });
   const given = upstream.events.filter(({ name }) => name === 'resultNotStored').at(-1);
   expect(given?.args.slice(0, 3)).toEqual([taskId, 'video', 'given_up']);
 });
 
+test('the time for which a result is kept begins when it is stored', async () => {
+  const { taskId, fileId } = await aTaskWithAwaitedVideo();
+  await database.db.raw(`update files set created_at = now() - interval '29 days' where id = ?`, [
+    fileId,
+  ]);
+  const inDays = (days: number) => Date.now() / 1_000 + days * 86_400;
+  const kept = await markStored(database.db, fileId, storedBytes, 30);
+  expect(Math.abs((kept ?? 0) - inDays(30))).toBeLessThan(600);
+  const stored = (await store(taskId)) as { readonly expiresAt: number };
+  expect(stored.expiresAt).toBe(kept);
+});
+
 test('a file of a task that has not ended cannot be removed by the operator', async () => {
   const { taskId, fileId } = await aTaskWithAwaitedVideo();
-  expect(await markStored(database.db, fileId, storedBytes)).toBe(true);
+  expect(await markStored(database.db, fileId, storedBytes, 30)).not.toBeNull();
   expect(await takeDown(database.db, fileId)).toBeNull();
   expect(await store(taskId)).toMatchObject({ stored: true });
 });
 
 test('an attempt that gives up too late keeps the results that another attempt has stored', async () => {
   const { taskId, fileId } = await aTaskWithAwaitedVideo();
-  expect(await markStored(database.db, fileId, storedBytes)).toBe(true);
+  expect(await markStored(database.db, fileId, storedBytes, 30)).not.toBeNull();
   expect(await giveUpResults(database.db, taskId)).toBe(false);
   expect(await store(taskId)).toMatchObject({ stored: true });
 });
@@ -88,7 +100,7 @@ test('an attempt that gives up too late keeps the results that another attempt h
 test('a copy that ends after another attempt has given up is not stored', async () => {
   const { taskId, fileId } = await aTaskWithAwaitedVideo();
   expect(await giveUpResults(database.db, taskId)).toBe(true);
-  expect(await markStored(database.db, fileId, storedBytes)).toBe(false);
+  expect(await markStored(database.db, fileId, storedBytes, 30)).toBeNull();
   expect(await store(taskId)).toEqual({ stored: false });
 });
 

@@ -120,7 +120,8 @@ test('a workflow that Temporal can neither terminate nor describe does not stop 
       if (given[0] === broken) throw new Error('13 INTERNAL: the history is damaged');
       return client.workflow.getHandle(...given);
     };
-    const report = await runReconciler(rounds, world, { ...client, workflow } as Client);
+    const faulty = Object.create(client, { workflow: { value: workflow } }) as Client;
+    const report = await runReconciler(rounds, world, faulty);
     expect(report).toMatchObject({ stopped: [overdue], closed: [lost] });
     expect(findings).toEqual(
       expect.arrayContaining([

@@ -56,7 +56,7 @@ test('the document lists each operation of a task once, lists the callback, and 
     ['/v1/videos/generations/{task_id}/callbacks', ['get']],
     ['/v1/videos/generations/{task_id}/callbacks/resend', ['post']],
   ]);
-  expect(document.info.description).toContain('`/v1/video/`');
+  expect(document.info.description).toContain('`/v1/video/generations`');
   expect(document.info.description).toContain('task_id_required');
   const { callbacks } = document.paths['/v1/videos/generations'].post;
   const sent = callbacks.taskFinished['{$request.body#/metadata/callback_url}'].post.requestBody;

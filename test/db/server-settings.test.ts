@@ -18,7 +18,7 @@ beforeAll(async () => {
   const name = new URL(database.url).pathname.slice(1);
   for (const setting of [
     `default_transaction_isolation = 'repeatable read'`,
-    `timezone = 'Pacific/Kiritimati'`,
+    `timezone = 'Europe/Berlin'`,
     `datestyle = 'German'`,
     `intervalstyle = 'sql_standard'`,
     `extra_float_digits = -10`,
@@ -63,6 +63,14 @@ test('times and days are in UTC if the server has another default time zone', as
   const [day] = await listBudgets(db, accountId);
   expect(day?.heldMicros).toBe(10);
   expect((day?.beginsAnewAt?.getTime() ?? 1) % 86_400_000).toBe(0);
+});
+
+test('a day has 24 hours if the server has a time zone with summer time', async () => {
+  const { rows } = await db.raw<{ rows: { hours: number }[] }>(
+    `select extract(epoch from timestamptz '2027-03-01T00:00Z' + make_interval(days => 30)
+                    - timestamptz '2027-03-01T00:00Z')::float8 / 3600 as hours`,
+  );
+  expect(rows[0]?.hours).toBe(720);
 });
 
 test('the schema check refuses a connection if a pooler has dropped the settings of the connection', async () => {

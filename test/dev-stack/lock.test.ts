@@ -1,7 +1,7 @@
 // Tests the lock of a stack on its data folder: which of several starts gets it, and which messages
 // the others print.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockStack } from '../../src/dev-stack/lock';
 import { aDataDir, type DataDir } from '../support/processes';
@@ -59,9 +59,12 @@ test('an empty lock file does not block a start', async () => {
   (await lock()).release();
 });
 
-test('a stack in another container is not taken for dead', async () => {
-  await aLeftLock({ where: 'pid:[1]' });
-  await expect(lock()).rejects.toThrow(/another container.*remove .*stack\.lock/);
+test('a stack in another container counts as dead when it has not renewed its lock for a while', async () => {
+  await aLeftLock({ where: 'pid:[1]', parts: { studio: { pid: process.pid, began: '' } } });
+  await expect(lock()).rejects.toThrow(/another container.*start again in 30 s/);
+  const before = new Date(Date.now() - 31_000);
+  utimesSync(file(), before, before);
+  (await lock()).release();
 });
 
 test('a folder that cannot be used is named, with the setting', async () => {

@@ -581,6 +581,33 @@ describe('a model with a day of retirement', () => {
     expect(refusals?.[0]?.message).toContain('"studio-2.0"');
   });
 
+  test('is refused with the name of a model that is still sold, also if its own replacement is not', () => {
+    const between = {
+      ...catalogue.models['studio-2.0-fast']!,
+      retires: '2027-01-02',
+      replacedBy: 'studio-2.0',
+    };
+    const old = {
+      ...catalogue.models['studio-1.0']!,
+      retires: '2027-01-31',
+      replacedBy: between.id,
+    };
+    const messageWith = (last: (typeof catalogue.models)[string]) => {
+      const models = {
+        ...catalogue.models,
+        'studio-1.0': old,
+        [between.id]: between,
+        [last.id]: last,
+      };
+      const { request } = parseRequest({ model: 'studio-1.0', prompt: 'a lighthouse' });
+      return planTask(request, { ...catalogue, models }, { seed: 7, now: after }).refusals?.[0]
+        ?.message;
+    };
+    const last = catalogue.models['studio-2.0']!;
+    expect(messageWith(last)).toContain('Use "studio-2.0" instead.');
+    expect(messageWith({ ...last, retires: '2027-01-01' })).not.toContain('Use');
+  });
+
   test('is moved to its replacement if the catalogue says so', () => {
     const move = { replacedBy: 'studio-2.0', afterRetirement: 'move' } as const;
     expect(judgeAt(before, move).plan?.entry).toBe('studio-1.0');

@@ -174,3 +174,23 @@ test('running tasks succeed while an encryption key is introduced and replaced',
     await service.close();
   }
 });
+
+test('with encryption keys, the reconciler runs again and again', async () => {
+  const service = await startService({ encryptionKeys: [first], reconcileIntervalSeconds: 1 });
+  const runs = new Set<number>();
+  try {
+    // A schedule gives each run the result of the one before it.
+    await until(
+      'four runs have ended',
+      async () => {
+        const row = await service.db('loops').where({ kind: 'reconciler' }).first('ran_at');
+        runs.add(row.ran_at.getTime());
+        // One of the times is that of the migration.
+        return runs.size > 4;
+      },
+      60_000,
+    );
+  } finally {
+    await service.close();
+  }
+});

@@ -6,6 +6,25 @@ import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import { aTaskId, aTaskInput } from '../support/builders';
 import { connectTemporal, temporalAddress } from '../support/temporal';
+import { until } from '../support/until';
+
+test.each([
+  ['default', true],
+  ['nobody-made-this', false],
+])('an API whose namespace is %s is ready: %s', async (namespace, isReady) => {
+  const temporal = createTemporalClient({
+    connection: lazyConnection({ address: temporalAddress(), namespace }, 2_000),
+    ...{ namespace, encryptionKeys: [], taskQueue: 'none', acceptTimeoutMs: 2_000 },
+  });
+  try {
+    const answered = () => temporal.isReady();
+    // A busy server may need more than a second.
+    if (isReady) await until('it is', answered);
+    else expect(await answered()).toBe(false);
+  } finally {
+    await temporal.close();
+  }
+});
 
 test('calls of the API to Temporal use no async-local storage', async () => {
   const namespace = 'default';

@@ -43,7 +43,9 @@ test('an encrypted payload that was changed is refused', async () => {
   const codec = createPayloadCodec([newer]);
   const [stored] = await codec.encode([payload()]);
   stored!.data![20]! ^= 1;
-  await expect(codec.decode([stored!])).rejects.toThrow(/authenticate/);
+  await expect(codec.decode([stored!])).rejects.toThrow(
+    'The key "2026" of ENCRYPTION_KEYS did not encrypt',
+  );
 });
 
 const placeOf = (workflowId: string) =>
@@ -57,7 +59,23 @@ test('a payload that was copied to another workflow is refused, also if its name
   await expect(codec.decode([stored!], placeOf('task-b'))).rejects.toThrow(/"task-a".*"task-b"/);
   const metadata = { ...stored!.metadata, workflow: Buffer.from('task-b') };
   await expect(codec.decode([{ ...stored!, metadata }], placeOf('task-b'))).rejects.toThrow(
-    /authenticate/,
+    'of "task-b"',
+  );
+});
+
+test('a run of a schedule can read the result of the run before it, and of no other schedule', async () => {
+  const codec = createPayloadCodec([newer]);
+  const run = (name: string, minute: number) => placeOf(`${name}-2026-11-27T04:0${minute}:00Z`);
+  const [stored] = await codec.encode([payload()], run('reconcile:video', 1));
+  const [read] = await codec.decode([stored!], run('reconcile:video', 2));
+  expect(defaultPayloadConverter.fromPayload(read!)).toEqual({ url: 'planted-link' });
+  await expect(codec.decode([stored!], run('audit:video', 2))).rejects.toThrow('was found in');
+});
+
+test('a payload that another key with the same id encrypted is refused by the name of the key', async () => {
+  const [stored] = await createPayloadCodec([aKey('2026', 7)]).encode([payload()]);
+  await expect(createPayloadCodec([newer]).decode([stored!])).rejects.toThrow(
+    'The key "2026" of ENCRYPTION_KEYS did not encrypt',
   );
 });
 
@@ -94,6 +112,16 @@ describe('the codec endpoint', () => {
     const answer = await post('/decode', body, { origin });
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
     expect(await answer.json()).toEqual({ payloads: [wire(payload()), wire(payload())] });
+  });
+
+  test('leaves a payload of another key as it is, and decrypts the others', async () => {
+    const [foreign] = await createPayloadCodec([older]).encode([payload()]);
+    const [stored] = await codec.encode([payload()]);
+    const answer = await post(
+      '/decode',
+      JSON.stringify({ payloads: [foreign!, stored!].map(wire) }),
+    );
+    expect(await answer.json()).toEqual({ payloads: [wire(foreign!), wire(payload())] });
   });
 
   test.each([

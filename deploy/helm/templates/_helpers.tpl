@@ -66,7 +66,7 @@ used if neither has them. YAML gives large numbers as floats, and these would be
 CATALOGUE_FILE: /catalogue/catalogue.yaml
 METRICS_HOST: 0.0.0.0
 {{- if .Values.api.ingress.enabled }}
-PUBLIC_URL: https://{{ .Values.api.ingress.host }}
+PUBLIC_URL: {{ default (printf "https://%s" .Values.api.ingress.host) .Values.api.settings.PUBLIC_URL | quote }}
 {{- end }}
 {{- end -}}
 

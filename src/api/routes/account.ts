@@ -9,7 +9,7 @@ import { assert } from '../../domain/assert';
 import { formatMicros } from '../../domain/money';
 import { reasonOf } from '../../domain/transfers';
 import type { KeyedRouter } from '../context';
-import { afterOf, limitOf, readQuery } from './paging';
+import { afterOf, limitOf, readQuery, refuseUnknown } from './paging';
 
 export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }): void {
   router.get('/v1/account', async (ctx) => {
@@ -23,10 +23,10 @@ export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }
   });
 
   router.get('/v1/account/statement', async (ctx) => {
-    const { limit, after } = readQuery(ctx.query, (reader) => ({
-      limit: limitOf(reader),
-      after: afterOf(reader, numberOf),
-    }));
+    const { limit, after } = readQuery(ctx.query, (reader) => {
+      refuseUnknown(reader, ['limit', 'after']);
+      return { limit: limitOf(reader), after: afterOf(reader, numberOf) };
+    });
     const { accountId } = ctx.state.caller;
     // One row more than the limit is read, to see whether there is another page.
     const found = await statement(db, { accountId, limit: limit + 1, after });

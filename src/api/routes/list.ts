@@ -10,7 +10,7 @@ import type { KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { ApiDeps } from '../deps';
 import { type AskedTask, askedTask } from './find-task';
-import { afterOf, limitOf, type QueryReader, readQuery } from './paging';
+import { afterOf, limitOf, type QueryReader, readQuery, refuseUnknown } from './paging';
 
 // A task has at most this many labels, so a list accepts at most this many label filters. A query
 // string has room for hundreds.
@@ -50,7 +50,7 @@ export function listAccountTasks({ db }: ApiDeps): ListTasks {
 }
 
 function filtersOf(reader: QueryReader) {
-  refuseUnknown(reader);
+  refuseUnknown(reader, parameters, labelPrefix);
   return {
     limit: limitOf(reader),
     after: afterOf(reader, (text) => (isTaskId(text) ? text : null)),
@@ -61,18 +61,6 @@ function filtersOf(reader: QueryReader) {
     createdBefore: secondsOf(reader, 'created_before'),
     labels: labelsOf(reader),
   };
-}
-
-/**
- * Refuses unknown parameters. If a misspelt filter were ignored, the list would contain tasks that
- * the caller wants to exclude.
- */
-function refuseUnknown({ names, fault }: QueryReader): void {
-  const known = `${parameters.join(', ')} and label.NAME`;
-  for (const name of names) {
-    if (parameters.includes(name) || name.startsWith(labelPrefix)) continue;
-    fault(name, `there is no such parameter; the parameters are ${known}.`);
-  }
 }
 
 const orders = ['asc', 'desc'] as const;

@@ -53,6 +53,24 @@ export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T 
   return value;
 }
 
+/**
+ * Refuses unknown parameters. If a misspelt filter were ignored, a list would contain what the caller
+ * wants to exclude.
+ */
+export function refuseUnknown(
+  { names, fault }: QueryReader,
+  parameters: readonly string[],
+  labelPrefix?: string,
+): void {
+  const others = labelPrefix === undefined ? '' : ` and ${labelPrefix}NAME`;
+  const known = `${parameters.join(', ')}${others}`;
+  for (const name of names) {
+    if (parameters.includes(name)) continue;
+    if (labelPrefix !== undefined && name.startsWith(labelPrefix)) continue;
+    fault(name, `there is no such parameter; the parameters are ${known}.`);
+  }
+}
+
 export function limitOf(reader: QueryReader): number {
   const text = reader.digits('limit');
   if (text === null) return limitDefault;

@@ -49,13 +49,12 @@ const sourceLife = `interval '24 hours'`;
 /**
  * Stores a row for each result that is to be copied. From then on the task is in the stage `storing`.
  * Rows of an earlier attempt are returned unchanged. If the task has ended and has no such rows,
- * nothing is stored and the returned list is empty. `keptDays` applies to accounts whose
- * files_kept_days is null.
+ * nothing is stored and the returned list is empty. The time for which a file is kept begins when it
+ * is stored; until then its row outlives the task.
  */
 export async function awaitResults(
   db: Knex,
   { taskId, sources }: StoreResults,
-  keptDays: number,
 ): Promise<readonly ResultRow[]> {
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: newFileId(Date.now()),
@@ -66,11 +65,7 @@ export async function awaitResults(
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),
     media: role === 'video' ? 'video' : 'image',
   }));
-  const stored = await insertAwaited(db, {
-    taskId,
-    rows: JSON.stringify(rows),
-    keptDays,
-  });
+  const stored = await insertAwaited(db, { taskId, rows: JSON.stringify(rows) });
   // If not all rows were inserted, an earlier attempt has inserted them, or the task has ended.
   // Then the rows that the database has are returned.
   return stored.length === rows.length ? stored : findResults(db, taskId);
@@ -83,11 +78,11 @@ const insertAwaited = prepare<ResultRow>(
                     media, expires_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
         coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
-        now() + make_interval(days => coalesce(accounts.files_kept_days, :keptDays))
+        greatest(tasks.deadline_at, now()) + interval '1 day'
    from json_to_recordset(:rows) as r
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, media text),
-        tasks join accounts on accounts.id = tasks.account_id
+        tasks
   where tasks.id = :taskId and ${isUnfinished}
  on conflict (task_id, role) do nothing
  returning ${columns}`,
@@ -111,23 +106,31 @@ interface KnownBytes {
 }
 
 /**
- * Changes the state from `awaited` to `stored` and returns true. Returns false if the file was
+ * Changes the state from `awaited` to `stored` and returns the time until which the file is kept, in
+ * seconds. `keptDays` applies to accounts whose files_kept_days is null. Returns null if the file was
  * removed or given up meanwhile. The caller must then delete the bytes from the storage.
  */
-export async function markStored(db: Knex, id: string, known: KnownBytes): Promise<boolean> {
-  const { size, ...bytes } = known;
+export async function markStored(
+  db: Knex,
+  id: string,
+  { size, ...bytes }: KnownBytes,
+  keptDays: number,
+): Promise<number | null> {
   const { width = null, height = null } = size ?? {};
-  return (await updateStored(db, { id, ...bytes, width, height })).length > 0;
+  const [stored] = await updateStored(db, { id, ...bytes, width, height, keptDays });
+  return stored?.expiresAt ?? null;
 }
 
-const updateStored = prepare(
+const updateStored = prepare<{ readonly expiresAt: number }>(
   'mark_stored',
   `
  update files
     set state = 'stored', content_type = :contentType, length = :length, sha256 = :sha256,
-        width = :width, height = :height, duration_ms = :durationMs
+        width = :width, height = :height, duration_ms = :durationMs,
+        expires_at = now() + make_interval(days => coalesce(
+          (select files_kept_days from accounts where id = account_id), :keptDays))
   where id = :id and state <> 'removed' and expires_at > clock_timestamp()
- returning id`,
+ returning floor(extract(epoch from expires_at))::float8 as "expiresAt"`,
 );
 
 /** Stores a new link of the provider for a result that is still to be copied. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
-import { cancelledMessage } from '../../../domain/task';
+import { isCancelled } from '../../../domain/task';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { Refused } from '../../context';
 import type { ApiDeps } from '../../deps';
@@ -87,7 +87,7 @@ function arkTask(task: TaskObject) {
 
 function statusOf({ status, error }: TaskObject): string {
   if (status === 'pending' || status === 'submitted') return 'queued';
-  return error?.message === cancelledMessage ? 'cancelled' : status;
+  return isCancelled(error) ? 'cancelled' : status;
 }
 
 /** Ark's codes, by our code or by the status. */

@@ -4,7 +4,7 @@
 import { declaresTasksSchema, taskCallSchemas, tasksExtension } from '../../../contract/mcp-schema';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
-import { cancelledMessage, isFinal } from '../../../domain/task';
+import { isCancelled, isFinal } from '../../../domain/task';
 import type { CallToolResult, Library, Server } from './library';
 import type { OwnCalls } from './own-calls';
 import { resultOf } from './results';
@@ -77,7 +77,7 @@ function taskOf(task: TaskObject) {
 /** `failed` is for faults of the protocol: a task that failed has a result, which says so. */
 function statusOf({ status, error }: TaskObject): 'working' | 'completed' | 'cancelled' {
   if (!isFinal(status)) return 'working';
-  return error?.message === cancelledMessage ? 'cancelled' : 'completed';
+  return isCancelled(error) ? 'cancelled' : 'completed';
 }
 
 function isoOf(seconds: number): string {

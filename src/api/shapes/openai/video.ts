@@ -3,7 +3,7 @@
 import type { TaskObject } from '../../../contract/task';
 import type { TaskStatus } from '../../../contract/vocabulary';
 import { outputSize } from '../../../domain/output-size';
-import { cancelledMessage } from '../../../domain/task';
+import { isCancelled } from '../../../domain/task';
 import type { AskedTask } from '../../routes/find-task';
 
 const states: Readonly<Record<TaskStatus, string>> = {
@@ -29,7 +29,7 @@ export function videoOf({ task, asked }: AskedTask) {
   const height = video?.height ?? planned?.height;
   const seconds = task.duration ?? durationSeconds ?? -1;
   const { error } = task;
-  const code = error?.message === cancelledMessage ? 'cancelled' : error?.code;
+  const code = isCancelled(error) ? 'cancelled' : error?.code;
   return {
     id: task.id,
     object: 'video',
