@@ -7,7 +7,7 @@ import { html } from './preact.js';
 
 export function AccountPage({ api, account }) {
   const ask = (after) => api.get(`/v1/account/statement?limit=20${after ? `&after=${after}` : ''}`);
-  const list = usePages(ask, () => null, [api]);
+  const list = usePages(ask, () => 10_000, [api]);
   const { available, held, currency } = account.value ?? {};
   return html`
     <main class="list">

@@ -2,6 +2,8 @@
 // the call, `Unreachable` if the service did not answer. The key is sent only in the Authorization
 // header.
 
+import { recall } from './session.js';
+
 /** A refusal by the API, with its message, param and code. */
 export class Fault extends Error {
   constructor(status, { message = '', param = '', code = '' } = {}, retryAfter = 0) {
@@ -21,12 +23,14 @@ const patienceMs = 30_000;
 const uploadPatienceMs = 660_000;
 
 export function createApi(key, { onSignedOut } = {}) {
+  const isSignedIn = () => recall('key', '') === key;
   const ask = async (path, init, patience) => {
     const headers = { accept: 'application/json', authorization: `Bearer ${key}`, ...init.headers };
     const reply = await send(path, { ...init, headers }, patience);
     const json = await reply.json().catch(() => undefined);
     if (reply.ok && json !== undefined) return json;
-    if (reply.status === 401) onSignedOut?.();
+    // A late answer to an ended session does not end the next one.
+    if (reply.status === 401 && isSignedIn()) onSignedOut?.();
     // After `Unreachable` the page repeats only reads and creates. A repeated create is safe,
     // because it has the same idempotency key.
     if (reply.status >= 500 || json === undefined) {
@@ -43,6 +47,7 @@ export function createApi(key, { onSignedOut } = {}) {
           body: JSON.stringify(body),
         });
   return {
+    isSignedIn,
     get: (path) => call('GET', path),
     remove: (path) => call('DELETE', path),
     /**

@@ -58,7 +58,8 @@ function Workbench({ apiKey, onLeave }) {
     ${
       account.lost &&
       html`<p class="banner" role="alert">
-        The service cannot be reached. What you see may be old; it is tried again by itself.
+        The service does not answer at the moment. What you see may be old; it is tried again by
+        itself.
       </p>`
     }
     ${pageOf(route, shared, models)}

@@ -24,8 +24,11 @@ const prompts = [
 export function ComposePage({ api, around, account, models }) {
   const [draft, setDraft] = useState(() => startDraft(models));
   const form = useRef(null);
+  const isGone = useRef(false);
+  /** The number of uploads in progress. The task is not sent without their files. */
+  const [uploads, setUploads] = useState(0);
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
-  const sending = useSending({ api, draft, model, account, form });
+  const sending = useSending({ api, draft, model, account, form, isUploading: uploads > 0 });
   const { attempt, asked, faults } = sending;
   /**
    * Changes the draft. `more` is an object with the new fields, or a function that returns this
@@ -33,13 +36,23 @@ export function ComposePage({ api, around, account, models }) {
    * the upload.
    */
   const change = (more) => {
-    setDraft((now) => {
+    const changed = (now) => {
       const next = { ...now, ...(typeof more === 'function' ? more(now) : more) };
       return fitDraft(next, models.find(({ id }) => id === next.model) ?? models[0]);
-    });
-    sending.changed();
+    };
+    // An upload may end after the user has left this view. Then the stored draft gets its file.
+    if (isGone.current) return remember('draft', changed(startDraft(models)));
+    setDraft(changed);
+    return sending.changed();
   };
+  const onUpload = (more) => setUploads((now) => now + more);
   useEffect(() => remember('draft', draft), [draft]);
+  useEffect(
+    () => () => {
+      isGone.current = true;
+    },
+    [],
+  );
   const onKeyDown = (event) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) sending.submit(event);
   };
@@ -48,7 +61,8 @@ export function ComposePage({ api, around, account, models }) {
     <main class="compose">
       <form class="sheet" ref=${form} onSubmit=${sending.submit} onKeyDown=${onKeyDown} novalidate>
         <h1>Create a video</h1>
-        <${Basics} ...${shared} api=${api} models=${models} samples=${around.samples} />
+        <${Basics} ...${shared} api=${api} models=${models} samples=${around.samples}
+          onUpload=${onUpload} />
         <${Shape} ...${shared} />
         <${Options} ...${shared} />
         ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
@@ -59,7 +73,8 @@ export function ComposePage({ api, around, account, models }) {
             html`<p class="fault" role="alert">
             ${sending.rest.join('\n')}</p>`
           }
-          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${sending.isWrong} />
+          <${Send} attempt=${attempt} quote=${asked.quote} disabled=${sending.isWrong}
+            isUploading=${uploads > 0} />
         </div>
       </form>
       <aside>
@@ -73,7 +88,7 @@ export function ComposePage({ api, around, account, models }) {
 /**
  * Returns the request of the draft, its price, its faults by field, and the function that sends it.
  */
-function useSending({ api, draft, model, account, form }) {
+function useSending({ api, draft, model, account, form, isUploading }) {
   const { body, faults: own } = requestOf(draft, model);
   const missing = missingOf(draft, model);
   const isWrong = Object.keys(own).length > 0;
@@ -99,7 +114,7 @@ function useSending({ api, draft, model, account, form }) {
     },
     submit(event) {
       event.preventDefault();
-      if (isWrong || attempt.state !== 'idle') return;
+      if (isWrong || isUploading || attempt.state !== 'idle') return;
       setTries(tries + 1);
       if (Object.keys(missing).length === 0) attempt.create(body, draft);
     },
@@ -142,7 +157,7 @@ function namesOf(draft, model) {
   ];
 }
 
-function Basics({ api, draft, model, models, change, faults, samples }) {
+function Basics({ api, draft, model, models, change, faults, samples, onUpload }) {
   const modes = [['', 'Default'], ...model.features.modes.map((mode) => [mode, mode])];
   const [idea] = useState(() => prompts[Math.floor(Date.now() / 1000) % prompts.length]);
   return html`
@@ -170,7 +185,7 @@ function Basics({ api, draft, model, models, change, faults, samples }) {
       onValue=${(inputType) => change({ inputType })} />
     ${mediaOf(draft, model).map(
       (slot) => html`<${MediaField} key=${slot.name} api=${api} slot=${slot} draft=${draft}
-        samples=${samples} urls=${draft[slot.name]} fault=${faults[slot.name]}
+        samples=${samples} urls=${draft[slot.name]} fault=${faults[slot.name]} onUpload=${onUpload}
         onUrls=${(next) => change((now) => ({ [slot.name]: next(now[slot.name]) }))} />`,
     )}
   `;
@@ -219,18 +234,28 @@ function Length({ seconds, durations, fault, onValue, fallback }) {
   `;
 }
 
-function Send({ attempt, quote, disabled }) {
+function Send({ attempt, quote, disabled, isUploading }) {
   if (attempt.state === 'waiting') {
     return html`
       <p class="notice" role="alert">
         The service has not answered. The same request is sent again until it does; it makes one
         task only.
       </p>
-      <button type="button" class="quiet" onClick=${attempt.stop}>Stop trying</button>
+      <button key="stop" type="button" class="quiet" onClick=${attempt.stop}>Stop trying</button>
     `;
   }
-  return html`<button class="primary" disabled=${disabled || attempt.state === 'sending'}>
-    ${attempt.state === 'sending' ? 'Creating…' : 'Create video'}
-    ${quote && html`<span class="price">${money(quote.hold, quote.currency)}</span>`}
-  </button>`;
+  // The keys keep the two buttons apart: a click on the first one must not send the form.
+  return html`
+    ${
+      attempt.isStopped &&
+      html`<p class="notice" role="status">
+        A task may have been made. Look under <a href="#/tasks">Tasks</a> before you create it again.
+      </p>`
+    }
+    <button key="create" class="primary"
+      disabled=${disabled || isUploading || attempt.state === 'sending'}>
+      ${isUploading ? 'Uploading…' : attempt.state === 'sending' ? 'Creating…' : 'Create video'}
+      ${quote && html`<span class="price">${money(quote.hold, quote.currency)}</span>`}
+    </button>
+  `;
 }

@@ -9,18 +9,21 @@ import { note, recall, remember } from './session.js';
 const againMs = 2_000;
 
 /**
- * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending', or
- * 'waiting' after a call without an answer, also while a limit refuses its repeat.
+ * Returns `{ state, isStopped, fault, create, stop, clearFault }`. The state is 'idle' or 'sending',
+ * or 'waiting' after a call without an answer, also while a limit refuses its repeat. After a stop,
+ * nobody knows whether there is a task.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
   const [fault, setFault] = useState(null);
+  const [isStopped, setStopped] = useState(false);
   const running = useRef(null);
 
   const send = async (attempt, isUnknownAtFirst) => {
     running.current = attempt.key;
     const isCurrent = () => running.current === attempt.key;
     setFault(null);
+    setStopped(false);
     setState('sending');
     // After a call without an answer the task may exist, so a limit does not end the attempt.
     let isUnknown = isUnknownAtFirst;
@@ -29,7 +32,8 @@ export function useAttempt(api, onCreated) {
         const task = await api.create(attempt.body, attempt.key);
         // If the user has signed out or stopped the attempt in the meantime, the task is not stored
         // in this session.
-        if (recall('attempt', null)?.key !== attempt.key) return;
+        // If the user has left this view and returned, the first answer has removed the attempt.
+        if (!isCurrent() && recall('attempt', null)?.key !== attempt.key) return;
         note(task.id, { body: attempt.body, draft: attempt.draft });
         remember('attempt', undefined);
         if (isCurrent()) onCreated(task);
@@ -67,13 +71,17 @@ export function useAttempt(api, onCreated) {
 
   return {
     state,
+    isStopped,
     fault,
     create(body, draft) {
       const attempt = { key: newAttempt(), body, draft };
       remember('attempt', attempt);
       void send(attempt, false);
     },
-    stop: end,
+    stop() {
+      end();
+      setStopped(true);
+    },
     clearFault: () => setFault(null),
   };
 }

@@ -6,21 +6,21 @@ import { go } from './hooks.js';
 import { MoreButton, usePages } from './pagination.js';
 import { reasons } from './player.js';
 import { html, useState } from './preact.js';
-import { emptyDraft } from './request.js';
+import { emptyDraft, mediaOf } from './request.js';
 import { noteFile, noteOf, recall, remember } from './session.js';
 import { Thumbnail } from './thumbnail.js';
 
-export function LibraryPage({ api }) {
+export function LibraryPage({ api, models }) {
   return html`
     <main class="list library">
       <h1>Library</h1>
-      <${Videos} api=${api} />
-      <${Uploads} api=${api} />
+      <${Videos} api=${api} models=${models} />
+      <${Uploads} api=${api} models=${models} />
     </main>
   `;
 }
 
-function Videos({ api }) {
+function Videos({ api, models }) {
   const ask = (after) =>
     api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
   const list = usePages(ask, () => 10_000, [api]);
@@ -32,14 +32,15 @@ function Videos({ api }) {
   };
   return html`
     <${Section} title="Videos" list=${list} none="No task has finished yet.">
-      ${unique(list.rows).map(
-        (row) => html`<${Video} key=${row.id} task=${changed[row.id] ?? row} onRemove=${remove} />`,
+      ${list.rows.map(
+        (row) => html`<${Video} key=${row.id} task=${changed[row.id] ?? row} models=${models}
+          onRemove=${remove} />`,
       )}
     <//>
   `;
 }
 
-function Uploads({ api }) {
+function Uploads({ api, models }) {
   const ask = (after) => api.get(`/v1/files?limit=12${after ? `&after=${after}` : ''}`);
   const list = usePages(ask, () => null, [api]);
   const [removed, setRemoved] = useState([]);
@@ -47,20 +48,17 @@ function Uploads({ api }) {
     await api.remove(`/v1/files/${encodeURIComponent(id)}`);
     setRemoved((before) => [...before, id]);
   };
-  const rows = unique(list.rows).filter(({ id }) => !removed.includes(id));
+  const rows = list.rows.filter(({ id }) => !removed.includes(id));
   return html`
     <${Section} title="Uploaded files" list=${{ ...list, rows }}
       none="No file yet. Drop one on the form, or send it to /v1/files.">
-      ${rows.map((file) => html`<${Upload} key=${file.id} file=${file} onRemove=${remove} />`)}
+      ${rows.map(
+        (file) => html`<${Upload} key=${file.id} file=${file} models=${models}
+          onRemove=${remove} />`,
+      )}
     <//>
   `;
 }
-
-/**
- * Removes repeated rows. After a refresh of the first page, the same row may be on the first page
- * and on a later page.
- */
-const unique = (rows) => [...new Map(rows.map((row) => [row.id, row])).values()];
 
 function Section({ title, list, none, children }) {
   return html`
@@ -74,7 +72,7 @@ function Section({ title, list, none, children }) {
   `;
 }
 
-function Video({ task, onRemove }) {
+function Video({ task, models, onRemove }) {
   const [video] = task.data;
   const title = noteOf(task.id).body?.prompt ?? task.id;
   const size = video.width && `${video.width} × ${video.height}`;
@@ -89,32 +87,42 @@ function Video({ task, onRemove }) {
     : { kind: 'video', url: video.url };
   return html`<${Card} title=${title} href=${`#/tasks/${task.id}`} facts=${facts}
     note=${`Kept until ${clock(video.expires_at)}`} picture=${picture}
-    link=${video.url} onUse=${() => use({ kind: 'video', url: video.url, name: title })}
+    link=${video.url} onUse=${() => use({ kind: 'video', url: video.url, name: title }, models)}
     onRemove=${() => onRemove(task)} />`;
 }
 
-function Upload({ file, onRemove }) {
+function Upload({ file, models, onRemove }) {
   const facts = [file.kind, bytesText(file.bytes), file.duration && span(file.duration)];
   return html`<${Card} title=${file.name ?? file.id} href=${file.url} facts=${facts}
     note=${`Kept until ${clock(file.expires_at)}`} picture=${file} link=${file.url}
-    onUse=${() => use(file)} onRemove=${() => onRemove(file)} />`;
+    onUse=${() => use(file, models)} onRemove=${() => onRemove(file)} />`;
 }
 
 const fields = { image: 'images', video: 'videos', audio: 'audios' };
 
 /**
  * Adds the file to the stored draft. The input type becomes `reference`, unless the draft is for
- * frames and the file is an image.
+ * frames and the file is an image. If the model takes no such file, the draft gets a model that does.
+ * A file for which there is no room replaces the last one.
  */
-function use(file) {
+function use(file, models = []) {
   noteFile(file);
   const draft = { ...emptyDraft, ...recall('draft', {}) };
   const field = fields[file.kind];
   const fits = file.kind === 'image' && draft.inputType === 'first_last_frame';
+  const inputType = fits ? draft.inputType : 'reference';
+  const roomOf = (model) =>
+    model?.inputs.types.includes(inputType)
+      ? (mediaOf({ inputType }, model).find(({ name }) => name === field)?.max ?? 0)
+      : 0;
+  const own = models.find(({ id }) => id === draft.model) ?? models[0];
+  const model = roomOf(own) > 0 ? own : models.find((other) => roomOf(other) > 0);
+  const others = draft[field].filter((url) => url !== file.url);
   remember('draft', {
     ...draft,
-    inputType: fits ? draft.inputType : 'reference',
-    [field]: [...draft[field].filter((url) => url !== file.url), file.url],
+    ...(model ? { model: model.id } : {}),
+    inputType,
+    [field]: [...others.slice(0, Math.max(0, roomOf(model) - 1)), file.url],
   });
   go('create');
 }

@@ -8,12 +8,13 @@ import { useDrop, useUploads } from './uploads.js';
 
 const titles = { images: 'Images', videos: 'Videos', audios: 'Audio' };
 
-export function MediaField({ api, slot, draft, urls, samples, onUrls, fault }) {
+export function MediaField({ api, slot, draft, urls, samples, onUrls, onUpload, fault }) {
   const { name, kind, max } = slot;
   const [faultId] = useState(() => newId('fault'));
   const isFrames = draft.inputType === 'first_last_frame';
   const add = (url) => onUrls((now) => [...now, url]);
-  const uploads = useUploads(api, { kind, room: max - urls.length, onStored: add });
+  const room = max - urls.length;
+  const uploads = useUploads(api, { kind, room, onStored: add, onUpload });
   const drop = useDrop(uploads.take);
   const said = [fault, uploads.fault].filter(Boolean).join('\n');
   return html`

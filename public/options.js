@@ -3,7 +3,7 @@
 
 import { Select, Strip, Text, Toggle } from './controls.js';
 import { html, useEffect, useState } from './preact.js';
-import { isDraft, takesTools } from './request.js';
+import { enhanceAt, enhanceTargets, isDraft, takesTools } from './request.js';
 
 export const optionNames = [
   'metadata.generate_audio',
@@ -12,7 +12,6 @@ export const optionNames = [
   'metadata.return_last_frame',
   'metadata.tools',
 ];
-const enhanceAt = 'metadata.super_resolution_config';
 export const enhanceNames = [
   enhanceAt,
   ...['resolution', 'resolution_limit', 'scene', 'tool_version', 'fps'].map(
@@ -91,7 +90,7 @@ export function Enhance({ draft, model, change, faults }) {
     fault: faults[`${enhanceAt}.${name}`],
   });
   const base = isDraft(draft, model) ? '480p' : draft.resolution || model.defaults.resolution;
-  const targets = model.super_resolution?.targets[base] ?? [];
+  const targets = enhanceTargets(draft, model);
   const turn = (on) => set({ on, resolution: enhance.resolution || (targets[0] ?? '') });
   return html`
     <${Toggle}

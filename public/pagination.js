@@ -1,44 +1,38 @@
-// A list in pages. The first page may be refreshed regularly. The user loads each further page with
-// a button.
+// A list in pages. The pages that are open may be read again regularly. The user opens each further
+// page with a button.
 
 import { usePolled } from './hooks.js';
-import { html, useEffect, useRef, useState } from './preact.js';
+import { html, useEffect, useRef } from './preact.js';
 
 /** A movement has a number. */
 const keyOf = ({ id, number }) => id ?? number;
 
-/** `ask(after)` returns `{ data, next }`. The later pages are removed when `deps` change. */
+/**
+ * `ask(after)` returns `{ data, next }`. Only the first page is open at first, and when `deps`
+ * change.
+ */
 export function usePages(ask, nextMs, deps) {
-  const first = usePolled(() => ask(null), nextMs, deps);
-  const [more, setMore] = useState(null);
-  const [fault, setFault] = useState(null);
-  const asked = useRef(0);
+  const open = useRef(1);
   useEffect(() => {
-    asked.current += 1;
-    setMore(null);
+    open.current = 1;
   }, deps);
-  const fresh = first.value?.data ?? [];
-  const next = more ? more.next : first.value?.next;
-  const load = async () => {
-    setFault(null);
-    const run = asked.current;
-    try {
-      const page = await ask(next);
-      // The answer to an earlier filter is not shown.
-      if (run !== asked.current) return;
-      setMore({ data: [...(more?.data ?? fresh), ...page.data], next: page.next });
-    } catch (error) {
-      if (run === asked.current) setFault(error);
+  const askAll = async () => {
+    let page = await ask(null);
+    const data = [...page.data];
+    for (let pages = 1; pages < open.current && page.next; pages += 1) {
+      page = await ask(page.next);
+      data.push(...page.data);
     }
+    return { data, next: page.next };
   };
-  // New rows push others out of the first page, so the later pages begin with its earlier rows. An
-  // earlier row between the fresh ones does not belong to the list any more.
-  const isFresh = new Set(fresh.map(keyOf));
-  const oldest = fresh.at(-1)?.created_at ?? Number.POSITIVE_INFINITY;
-  const isLater = (row) => !isFresh.has(keyOf(row)) && !(row.created_at > oldest);
-  const later = more?.data.filter(isLater) ?? [];
-  const rows = [...fresh, ...later];
-  return { ...first, fault: first.fault ?? fault, rows, load: next ? load : null };
+  const list = usePolled(askAll, nextMs, deps);
+  // A row may move to the next page between two calls.
+  const rows = [...new Map((list.value?.data ?? []).map((row) => [keyOf(row), row])).values()];
+  const load = () => {
+    open.current += 1;
+    list.refresh();
+  };
+  return { ...list, rows, load: list.value?.next ? load : null };
 }
 
 export function MoreButton({ load }) {

@@ -53,9 +53,10 @@ function Film({ task }) {
   }
   if (isGone) {
     return html`<div class="screen ended">
-      <p class="stamp">Gone</p>
-      <p class="reason">The video cannot be loaded. Links to results die after a while.</p>
+      <p class="stamp">Not loaded</p>
+      <p class="reason">The video cannot be loaded. Its link may be over, or the service away.</p>
       <p><a href=${url}>${url}</a></p>
+      <p><button type="button" class="button" onClick=${() => setGone(false)}>Try again</button></p>
     </div>`;
   }
   return html`

@@ -6,6 +6,8 @@ import { count, exactMoney, itemNames, money, span, unitPrice } from './format.j
 import { html, useEffect, useState } from './preact.js';
 
 const pauseMs = 350;
+// If there is no answer, or a limit refuses the call, it is repeated after this time.
+const againMs = 3_000;
 
 /**
  * Returns `{ quote, fault, lost, busy }`. While `busy` is true, `quote` still belongs to the
@@ -18,16 +20,19 @@ export function useQuote(api, body) {
   useEffect(() => {
     let current = true;
     setState(({ quote }) => ({ quote, busy: true }));
-    const timer = setTimeout(async () => {
+    let timer = setTimeout(ask, pauseMs);
+    async function ask() {
       const answer = await api.quote(JSON.parse(text)).then(
         (quote) => ({ quote }),
-        (error) => ({
-          fault: error instanceof Fault ? error : null,
-          lost: !(error instanceof Fault),
-        }),
+        (error) => {
+          const lost = !(error instanceof Fault) || error.status === 429;
+          return { fault: lost ? null : error, lost };
+        },
       );
-      if (current) setState({ ...answer, busy: false });
-    }, pauseMs);
+      if (!current) return;
+      setState({ ...answer, busy: false });
+      if (answer.lost) timer = setTimeout(ask, againMs);
+    }
     return () => {
       current = false;
       clearTimeout(timer);
@@ -56,8 +61,8 @@ export function Quote({ quote, busy, fault, lost, account }) {
       ${
         isShort &&
         html`<p
-        class="fault">Available: ${exactMoney(available, currency)}. This is not enough for
-          ${exactMoney(hold, currency)}.</p>`
+        class="fault">Available: ${exactMoney(available, currency)}. This is not enough
+          for${' '}${exactMoney(hold, currency)}.</p>`
       }
       <p class="small">
         Held when you create the task. What it really used is charged, the rest returns; a failed
@@ -99,6 +104,6 @@ function workOf({ quantity, unit, unit_price: price }) {
 
 function whyNone(busy, fault, lost) {
   if (busy) return 'Asking…';
-  if (lost) return 'The service cannot be reached at the moment.';
+  if (lost) return 'The service does not answer at the moment; it is asked again.';
   return fault ? 'The price appears when the form is complete.' : '';
 }

@@ -93,7 +93,24 @@ export function missingOf(draft, model) {
     const kinds = slots.map(({ kind }) => kindNames[kind]);
     missing[slots[0].name] = `Add ${kinds.join(' or ')}. For a prompt alone choose “Text” above.`;
   }
+  if (model.features.super_resolution && draft.enhance.on) {
+    const isEmpty = Object.keys(enhancementOf(draft.enhance)).length === 0;
+    const isLargest = enhanceTargets(draft, model).length === 0;
+    if (isEmpty && isLargest) missing[enhanceAt] = 'No larger size is offered. Turn this off.';
+    else if (isEmpty) {
+      const name = draft.enhance.by === 'tier' ? 'resolution' : 'resolution_limit';
+      missing[`${enhanceAt}.${name}`] = 'Choose how large the video becomes.';
+    }
+  }
   return missing;
+}
+
+export const enhanceAt = 'metadata.super_resolution_config';
+
+/** The tiers that super-resolution can make from the video of this draft. */
+export function enhanceTargets(draft, model) {
+  const base = isDraft(draft, model) ? '480p' : draft.resolution || model.defaults.resolution;
+  return model.super_resolution?.targets[base] ?? [];
 }
 
 /** True if the user chose a draft and the model supports drafts. */
@@ -209,7 +226,7 @@ function present(fields) {
   const isEmpty = (value) =>
     value === '' ||
     value === undefined ||
-    (typeof value === 'object' && Object.keys(value).length === 0);
+    (value !== null && typeof value === 'object' && Object.keys(value).length === 0);
   return Object.fromEntries(
     Object.entries(fields).filter(([name, value]) => name === 'prompt' || !isEmpty(value)),
   );

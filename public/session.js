@@ -5,7 +5,11 @@
 const prefix = 'playground.';
 const notesMax = 200;
 
+/** What the storage did not take, because it is full or forbidden. A reload loses it. */
+const memory = new Map();
+
 export function recall(name, otherwise) {
+  if (memory.has(name)) return memory.get(name);
   try {
     const text = sessionStorage.getItem(prefix + name);
     return text === null ? otherwise : JSON.parse(text);
@@ -15,17 +19,23 @@ export function recall(name, otherwise) {
 }
 
 export function remember(name, value) {
+  memory.delete(name);
   try {
     if (value === undefined) sessionStorage.removeItem(prefix + name);
     else sessionStorage.setItem(prefix + name, JSON.stringify(value));
   } catch {
-    // If the storage is full or forbidden, the page works, but a reload loses this data.
+    if (value !== undefined) memory.set(name, value);
   }
 }
 
 export function forgetEverything() {
-  for (const name of Object.keys(sessionStorage)) {
-    if (name.startsWith(prefix)) sessionStorage.removeItem(name);
+  memory.clear();
+  try {
+    for (const name of Object.keys(sessionStorage)) {
+      if (name.startsWith(prefix)) sessionStorage.removeItem(name);
+    }
+  } catch {
+    // A forbidden storage has nothing to forget.
   }
 }
 

@@ -15,6 +15,8 @@ export function SignIn({ onKey, notice }) {
     event.preventDefault();
     const tried = key.trim();
     if (!tried) return setFault('Paste an API key.');
+    // No other characters can be sent in a header.
+    if (!/^[\x21-\x7e]+$/.test(tried)) return setFault(wrongKey);
     setBusy(true);
     setFault('');
     try {
@@ -24,7 +26,7 @@ export function SignIn({ onKey, notice }) {
       // The user cannot sign in with an invalid key or while the service is unreachable. Any other
       // error does not prevent the sign-in, and the next page shows that error.
       if (error.status === 401) setFault(wrongKey);
-      else if (error instanceof Unreachable) setFault(error.message);
+      else if (error instanceof Unreachable || error.status === 429) setFault(error.message);
       else onKey(tried);
       setBusy(false);
     }

@@ -6,18 +6,21 @@ import { noteFile } from './session.js';
 
 /**
  * `take(files)` uploads at most `room` files. After each upload, `take` calls `onStored` with the
- * link of the file. A file of another kind than `kind` is reported as a fault instead.
+ * link of the file. A file of another kind than `kind` is reported as a fault instead. `onUpload` is
+ * called with 1 when the uploads begin, and with -1 when they have ended.
  */
-export function useUploads(api, { kind, room, onStored }) {
+export function useUploads(api, { kind, room, onStored, onUpload }) {
   const [busy, setBusy] = useState('');
   const [fault, setFault] = useState('');
   const take = async (list) => {
     const files = [...list];
     const faults = files.slice(room).map(({ name }) => `${name}: there is no room for it.`);
+    onUpload(1);
     for (const file of files.slice(0, room)) {
       setBusy(file.name);
       try {
         const stored = await api.upload(file);
+        if (!api.isSignedIn()) return;
         noteFile(stored);
         if (kind && stored.kind !== kind) {
           faults.push(`${file.name} is ${kindNames[stored.kind]}, not ${kindNames[kind]}.`);
@@ -26,6 +29,7 @@ export function useUploads(api, { kind, room, onStored }) {
         faults.push(`${file.name}: ${error.message}`);
       }
     }
+    onUpload(-1);
     setBusy('');
     setFault(faults.join('\n'));
   };

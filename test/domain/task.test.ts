@@ -4,7 +4,15 @@
 import fc from 'fast-check';
 import type { TaskObject } from '../../src/contract/task';
 import { billing } from '../../src/domain/pricing';
-import { liveObject, type TaskFacts, taskObject, united } from '../../src/domain/task';
+import {
+  cancelledMessage,
+  erasedObject,
+  isCancelled,
+  liveObject,
+  type TaskFacts,
+  taskObject,
+  united,
+} from '../../src/domain/task';
 import { aPlan } from '../support/builders';
 
 const plan = aPlan();
@@ -75,4 +83,19 @@ test('no read goes back, in whatever order facts are stored and whatever the wor
       },
     ),
   );
+});
+
+test('the content of a cancelled task can be erased, and it still shows that it was cancelled', () => {
+  const failedBy = (message: string) =>
+    taskObject(task, {
+      status: 'failed',
+      finishedAt: 2,
+      error: { message, code: 'task_error' },
+      billing: bill,
+    });
+  const cancelled = failedBy(cancelledMessage);
+  expect(isCancelled(erasedObject(cancelled).error)).toBe(true);
+  const refused = erasedObject(failedBy('The prompt names a secret.'));
+  expect(refused.error).toEqual({ code: 'task_error', message: refused.message });
+  expect(JSON.stringify(refused)).not.toContain('secret');
 });

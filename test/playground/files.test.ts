@@ -59,6 +59,29 @@ on.describeInBrowser('files on the playground', (site) => {
     expect(complaints).toEqual([]);
   });
 
+  test('no task is sent while a file of it is uploaded, and the file reaches the form after a visit of another view', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a slow picture');
+    await page.getByRole('radio', { name: 'Reference' }).check({ force: true });
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((go) => {
+      release = go;
+    });
+    await page.route('**/v1/files?name=*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await drop(page, 'image', 'slow.jpg', 'image/jpeg', await sample('dawn.jpg'));
+    await page.getByRole('button', { name: 'Uploading…' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Uploading…' }).isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'Account', exact: true }).click();
+    await page.getByRole('heading', { name: 'Account' }).waitFor();
+    release();
+    await on.untilTrue(page, `JSON.stringify(sessionStorage).includes('slow.jpg')`);
+    await page.getByRole('link', { name: 'Create', exact: true }).click();
+    await page.locator('.chosen .address', { hasText: 'slow.jpg' }).waitFor();
+  });
+
   test('the form uploads a dropped video and a dropped sound as references', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await page.getByRole('radio', { name: 'Reference', exact: true }).check({ force: true });
@@ -110,6 +133,13 @@ on.describeInBrowser('files on the playground', (site) => {
     await card.getByText('Kept until').waitFor();
     const link = await card.getByRole('link', { name: 'Open a lighthouse' }).getAttribute('href');
     expect((await fetch(link ?? '')).status).toBe(200);
+    // The model of the draft takes no videos, so the draft gets one that does.
+    await page.goto(`${site.service.url}/#/create`);
+    await page.getByLabel('Model').selectOption('studio-1.0');
+    await page.goto(`${site.service.url}/#/library`);
+    await card.getByRole('button', { name: 'Use a lighthouse' }).click();
+    await page.locator('[data-kind=video] .chosen', { hasText: 'a lighthouse' }).waitFor();
+    await page.goto(`${site.service.url}/#/library`);
     page.once('dialog', (dialog) => dialog.accept());
     await card.getByRole('button', { name: 'Delete a lighthouse' }).click();
     await card.getByText('Not kept any more: it was deleted.').waitFor();

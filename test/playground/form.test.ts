@@ -126,6 +126,35 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByText('order=4711, note=a=b, c', { exact: true }).waitFor();
   });
 
+  test('a null in further metadata is sent as it is', async () => {
+    const { page, complaints } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('nothing of note');
+    await on.openMore(page);
+    await page
+      .locator('textarea[name=metadata]')
+      .fill('{"camera": null, "studio": {"render": "none"}}');
+    await on.promptOf(page).fill('something of note');
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/videos/generations'));
+    await on.createButton(page).click();
+    const { prompt, metadata } = (await sent).postDataJSON();
+    expect([prompt, metadata.camera]).toEqual(['something of note', null]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('a super-resolution without a size is not sent as a plain video', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a large letter');
+    await page.getByText('Super-resolution').click();
+    await page.getByRole('radio', { name: 'Short side' }).check({ force: true });
+    let isSent = false;
+    page.on('request', (request) => {
+      isSent ||= request.url().endsWith('/v1/videos/generations');
+    });
+    await on.createButton(page).click();
+    await page.getByText('Choose how large the video becomes.').waitFor();
+    expect(isSent).toBe(false);
+  });
+
   test('the create button is visible without scrolling', async () => {
     const viewport = { width: 1280, height: 800 };
     const { page } = await on.visit(site, site.service.apiKey, { viewport });

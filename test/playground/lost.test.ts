@@ -2,6 +2,7 @@
 // in the browser, and that the page never shows the data of another account.
 
 import type { Page } from 'playwright-core';
+import { until } from '../support/until';
 import * as on from './browser';
 
 on.describeInBrowser('the playground and its stored data', (site) => {
@@ -31,6 +32,61 @@ on.describeInBrowser('the playground and its stored data', (site) => {
     const after = await tasksOf();
     expect(after).toHaveLength(before.length + 1);
     expect(after.map((task) => task.id)).toContain(id);
+  });
+
+  test('"Stop trying" sends no create, and says that a task may exist', async () => {
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a letter given up');
+    const keys: (string | undefined)[] = [];
+    await page.route('**/v1/videos/generations', async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      await route.abort();
+    });
+    await on.createButton(page).click();
+    await page.getByRole('button', { name: 'Stop trying' }).click();
+    await page.getByText('A task may have been made.').waitFor();
+    await on.createButton(page).waitFor();
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test('a create that the user left and came back to shows its one task', async () => {
+    const before = await tasksOf();
+    const { page } = await on.visit(site, site.service.apiKey);
+    await on.promptOf(page).fill('a slow letter');
+    await on.direct(page, { render: 'none' });
+    let arrived = 0;
+    const held: (() => void)[] = [];
+    await page.route('**/v1/videos/generations', async (route) => {
+      arrived += 1;
+      await new Promise<void>((go) => held.push(go));
+      await route.continue();
+    });
+    await on.createButton(page).click();
+    await page.getByRole('link', { name: 'Tasks' }).click();
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+    await page.getByRole('link', { name: 'Create', exact: true }).click();
+    await until('both calls have arrived', () => arrived === 2);
+    // The answer to the first call removes the stored attempt before the second one is answered.
+    held[0]?.();
+    await on.untilTrue(page, `!JSON.stringify(sessionStorage).includes('attempt')`);
+    held[1]?.();
+    await on.createdId(page);
+    expect(await tasksOf()).toHaveLength(before.length + 1);
+  });
+
+  test('the page works in a browser that stores nothing', async () => {
+    const { page, complaints } = await on.visit(site);
+    await page.addInitScript(`Object.defineProperty(window, 'sessionStorage', {
+      get() { throw new DOMException('Access is denied', 'SecurityError'); } })`);
+    await page.reload();
+    await on.signIn(page, site.service.apiKey);
+    await on.promptOf(page).fill('a letter without memory');
+    await on.direct(page, { render: 'none' });
+    await on.create(page);
+    expect(complaints).toEqual([]);
+    // The script cannot be taken away, so the next test gets another page.
+    await page.close();
+    delete site.page;
   });
 
   test('the page continues without a reload when the service answers again', async () => {
