@@ -8,6 +8,12 @@ import { note, recall, remember } from './session.js';
 
 const againMs = 2_000;
 
+/** A limit may ask for a longer pause. */
+function pauseAfter({ retryAfter }, isLimited) {
+  const ms = isLimited ? Math.max(againMs, 1_000 * (retryAfter || 0)) : againMs;
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /**
  * Returns `{ state, isStopped, fault, create, stop, clearFault }`. The state is 'idle' or 'sending',
  * or 'waiting' after a call without an answer, also while a limit refuses its repeat. After a stop,
@@ -49,8 +55,7 @@ export function useAttempt(api, onCreated) {
         isUnknown = true;
         setState('waiting');
         if (isLimited) setFault(error);
-        const waitMs = isLimited ? Math.max(againMs, 1_000 * (error.retryAfter || 0)) : againMs;
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await pauseAfter(error, isLimited);
       }
     }
   };
