@@ -114,7 +114,8 @@ function useSending({ api, draft, model, account, form, isUploading }) {
     },
     submit(event) {
       event.preventDefault();
-      if (isWrong || isUploading || attempt.state !== 'idle') return;
+      const isBusy = attempt.state === 'sending' || attempt.state === 'waiting';
+      if (isWrong || isUploading || isBusy) return;
       setTries(tries + 1);
       if (Object.keys(missing).length === 0) attempt.create(body, draft);
     },
@@ -247,7 +248,7 @@ function Send({ attempt, quote, disabled, isUploading }) {
   // The keys keep the two buttons apart: a click on the first one must not send the form.
   return html`
     ${
-      attempt.isStopped &&
+      attempt.state === 'stopped' &&
       html`<p class="notice" role="status">
         A task may have been made. Look under <a href="#/tasks">Tasks</a> before you create it again.
       </p>`

@@ -15,30 +15,27 @@ function pauseAfter({ retryAfter }, isLimited) {
 }
 
 /**
- * Returns `{ state, isStopped, fault, create, stop, clearFault }`. The state is 'idle' or 'sending',
- * or 'waiting' after a call without an answer, also while a limit refuses its repeat. After a stop,
- * nobody knows whether there is a task.
+ * Returns `{ state, fault, create, stop, clearFault }`. The state is 'idle' or 'sending', or 'waiting'
+ * after a call without an answer, also while a limit refuses its repeat, or 'stopped' by the user:
+ * then nobody knows whether there is a task.
  */
 export function useAttempt(api, onCreated) {
   const [state, setState] = useState('idle');
   const [fault, setFault] = useState(null);
-  const [isStopped, setStopped] = useState(false);
   const running = useRef(null);
 
   const send = async (attempt, isUnknownAtFirst) => {
     running.current = attempt.key;
     const isCurrent = () => running.current === attempt.key;
     setFault(null);
-    setStopped(false);
     setState('sending');
     // After a call without an answer the task may exist, so a limit does not end the attempt.
     let isUnknown = isUnknownAtFirst;
     while (isCurrent()) {
       try {
         const task = await api.create(attempt.body, attempt.key);
-        // If the user has signed out or stopped the attempt in the meantime, the task is not stored
-        // in this session.
-        // If the user has left this view and returned, the first answer has removed the attempt.
+        // If the user has signed out or stopped, the task is not stored in this session. After a
+        // visit of another view, an earlier call may have removed the attempt already.
         if (!isCurrent() && recall('attempt', null)?.key !== attempt.key) return;
         note(task.id, { body: attempt.body, draft: attempt.draft });
         remember('attempt', undefined);
@@ -59,10 +56,10 @@ export function useAttempt(api, onCreated) {
       }
     }
   };
-  const end = () => {
+  const end = (how = 'idle') => {
     running.current = null;
     remember('attempt', undefined);
-    setState('idle');
+    setState(how);
   };
   useEffect(() => {
     const left = recall('attempt', null);
@@ -76,17 +73,13 @@ export function useAttempt(api, onCreated) {
 
   return {
     state,
-    isStopped,
     fault,
     create(body, draft) {
       const attempt = { key: newAttempt(), body, draft };
       remember('attempt', attempt);
       void send(attempt, false);
     },
-    stop() {
-      end();
-      setStopped(true);
-    },
+    stop: () => end('stopped'),
     clearFault: () => setFault(null),
   };
 }
