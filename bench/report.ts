@@ -1,5 +1,5 @@
 // Prints the findings as a table and writes them to bench/results.json. The file also names the
-// machine and the versions of the last run.
+// machine of the last run, and for each finding its time and versions.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -47,11 +47,10 @@ export async function writeResults(
   const file = join(projectFolder(), 'bench', 'results.json');
   const kept = keptFindings(file).filter(({ row }) => !findings.some((one) => one.row === row));
   const at = new Date().toISOString();
+  const run = { at, rounds: world.settings.rounds, ...(await versionsOf(world)) };
   const results = {
     machine: machineOf(),
-    versions: await versionsOf(world),
-    rounds: world.settings.rounds,
-    findings: [...kept, ...findings.map((finding) => ({ at, ...finding }))],
+    findings: [...kept, ...findings.map((finding) => ({ ...finding, run }))],
   };
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
@@ -91,9 +90,11 @@ async function versionsOf({ pool, connection }: World) {
   };
 }
 
+/** The commit; with `-dirty` if the files differ from it. */
 function commitOf(folder: string): string {
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    const words = ['describe', '--always', '--dirty', '--exclude=*'];
+    return execFileSync('git', words, {
       cwd: folder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -11,6 +11,7 @@ import type { Knex } from 'knex';
 import { Pool } from 'pg';
 import { parse } from 'yaml';
 import { projectFolder } from '../src/commands/package-info';
+import { settingRows } from '../src/config/config';
 import { createAccount } from '../src/db/accounts';
 import { connect } from '../src/db/database';
 import { type Stack, startStack } from '../src/dev-stack/stack';
@@ -125,7 +126,7 @@ function startService(
   return startStack({
     dataDir,
     environment: {
-      ...process.env,
+      ...withoutSettings(process.env),
       PORT: '0',
       STUDIO_URL: generatorUrl,
       CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
@@ -139,6 +140,12 @@ function startService(
     without: ['studio'],
     progress: { step: (_label, work) => work(), line: say },
   });
+}
+
+/** The settings of the caller's shell must not change a figure. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const settings = new Set<string>([...settingRows().map(({ name }) => name), 'NODE_OPTIONS']);
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !settings.has(name)));
 }
 
 /** Writes the default catalogue and the bench's models, which the stand-in generator serves. */

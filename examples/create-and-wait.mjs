@@ -19,6 +19,7 @@ const tasks = `${baseUrl}/v1/videos/generations`;
 async function call(url, init = {}) {
   for (let tries = 1; ; tries += 1) {
     let response = null;
+    let answer;
     let cause = null;
     try {
       response = await fetch(url, {
@@ -27,13 +28,13 @@ async function call(url, init = {}) {
         // Longer than the minute for which `waitFor` lets the service wait.
         signal: AbortSignal.timeout(90_000),
       });
+      answer = await response.json();
     } catch (error) {
       cause = error;
     }
-    if (response?.ok) return response.json();
-    if (response && response.status !== 429 && response.status < 500) {
-      const { error } = await response.json();
-      throw new Error(`${error.code}: ${error.message}`);
+    if (answer && response.ok) return answer;
+    if (answer && response.status !== 429 && response.status < 500) {
+      throw new Error(`${answer.error.code}: ${answer.error.message}`);
     }
     if (tries === 6)
       throw new Error(`The service does not answer (${response?.status ?? String(cause)}).`);

@@ -6,6 +6,7 @@ BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If
 set, the service calls this address when the task has finished.
 """
 
+import http.client
 import json
 import os
 import sys
@@ -40,7 +41,7 @@ def call(url, body=None, headers=None):
                 error = json.load(answer)["error"]
                 raise Refused(f"{error['code']}: {error['message']}") from None
             pause = int(answer.headers.get("Retry-After", pause))
-        except OSError:
+        except (OSError, http.client.HTTPException):
             pass
         time.sleep(pause)
     raise Refused("The service does not answer.")

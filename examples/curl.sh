@@ -18,14 +18,15 @@ order=$(
 END
 )
 
-# Prints the first value of a text field. This is enough for these answers; use jq for others.
+# Prints the last value of a text field: after a retry, the output begins with the error. This is
+# enough for these answers; use jq for others.
 field() {
   sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1
 }
 
 # --fail-with-body prints the service's error. All tries send the same Idempotency-Key, so the
 # service creates and charges only one task.
-created=$(curl --silent --show-error --fail-with-body --retry 5 \
+created=$(curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused \
   "$BASE_URL/v1/videos/generations" \
   --header "Authorization: Bearer $API_KEY" \
   --header 'Content-Type: application/json' \

@@ -56,9 +56,10 @@ async function readBody(request) {
   let bytes = 0;
   for await (const chunk of request) {
     bytes += chunk.length;
-    if (bytes > bytesMax) return null;
-    chunks.push(chunk);
+    // A body that is too long is read to its end, so that its sender gets the answer.
+    if (bytes <= bytesMax) chunks.push(chunk);
   }
+  if (bytes > bytesMax) return null;
   // The signature covers exactly these bytes, so they must be verified before they are parsed.
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,6 +5,7 @@
 //
 // BASE_URL is the address of the service; the default is http://127.0.0.1:8080.
 
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 
@@ -30,6 +31,7 @@ try {
   const request = { model: process.env.MODEL ?? 'studio-2.0', prompt, images: [file.id] };
   const task = await post('/v1/videos/generations', JSON.stringify(request), {
     'content-type': 'application/json',
+    'idempotency-key': randomUUID(),
   });
   console.log(task.id);
 } catch (error) {

@@ -6,8 +6,9 @@ import { MoreButton, usePages } from './pagination.js';
 import { html } from './preact.js';
 
 export function AccountPage({ api, account }) {
-  const ask = (after) => api.get(`/v1/account/statement?limit=20${after ? `&after=${after}` : ''}`);
-  const list = usePages(ask, () => 10_000, [api]);
+  const ask = (after, limit) =>
+    api.get(`/v1/account/statement?limit=${limit}${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, 20, () => 10_000, [api]);
   const { available, held, currency } = account.value ?? {};
   return html`
     <main class="list">

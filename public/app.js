@@ -51,7 +51,11 @@ function Workbench({ apiKey, onLeave }) {
   );
   const surroundings = usePolled(loadSurroundings, () => null, []);
   const around = surroundings.value ?? { samples: [], workflows: null };
-  const shared = { api, around, account, models: models.value?.data };
+  // Uploads go on while the user visits another view.
+  const [uploading, setUploading] = useState(0);
+  const onUpload = (more) => setUploading((now) => now + more);
+  const uploads = { uploading, onUpload };
+  const shared = { api, around, account, uploads, models: models.value?.data };
   useEffect(() => scrollTo(0, 0), [route.view, route.id]);
   return html`
     <${Header} route=${route} account=${account} onLeave=${() => onLeave()} />

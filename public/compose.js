@@ -21,14 +21,14 @@ const prompts = [
   'Snow falling on quiet mountains, a lone fox crosses the frame',
 ];
 
-export function ComposePage({ api, around, account, models }) {
+export function ComposePage({ api, around, account, models, uploads }) {
   const [draft, setDraft] = useState(() => startDraft(models));
   const form = useRef(null);
   const isGone = useRef(false);
-  /** The number of uploads in progress. The task is not sent without their files. */
-  const [uploads, setUploads] = useState(0);
+  // The task is not sent without the files of its uploads.
+  const isUploading = uploads.uploading > 0;
   const model = models.find(({ id }) => id === draft.model) ?? models[0];
-  const sending = useSending({ api, draft, model, account, form, isUploading: uploads > 0 });
+  const sending = useSending({ api, draft, model, account, form, isUploading });
   const { attempt, asked, faults } = sending;
   /**
    * Changes the draft. `more` is an object with the new fields, or a function that returns this
@@ -40,19 +40,24 @@ export function ComposePage({ api, around, account, models }) {
       const next = { ...now, ...(typeof more === 'function' ? more(now) : more) };
       return fitDraft(next, models.find(({ id }) => id === next.model) ?? models[0]);
     };
-    // An upload may end after the user has left this view. Then the stored draft gets its file.
-    if (isGone.current) return remember('draft', changed(startDraft(models)));
+    // An upload may end after the user has left this view, and returned. Then the stored draft gets
+    // its file, and this view as it is now reads the draft again.
+    if (isGone.current) {
+      remember('draft', changed(startDraft(models)));
+      return dispatchEvent(new Event('draft'));
+    }
     setDraft(changed);
     return sending.changed();
   };
-  const onUpload = (more) => setUploads((now) => now + more);
   useEffect(() => remember('draft', draft), [draft]);
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    const read = () => setDraft(startDraft(models));
+    addEventListener('draft', read);
+    return () => {
       isGone.current = true;
-    },
-    [],
-  );
+      removeEventListener('draft', read);
+    };
+  }, []);
   const onKeyDown = (event) => {
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) sending.submit(event);
   };
@@ -62,7 +67,7 @@ export function ComposePage({ api, around, account, models }) {
       <form class="sheet" ref=${form} onSubmit=${sending.submit} onKeyDown=${onKeyDown} novalidate>
         <h1>Create a video</h1>
         <${Basics} ...${shared} api=${api} models=${models} samples=${around.samples}
-          onUpload=${onUpload} />
+          onUpload=${uploads.onUpload} />
         <${Shape} ...${shared} />
         <${Options} ...${shared} />
         ${model.features.super_resolution && html`<${Enhance} ...${shared} />`}
@@ -74,7 +79,7 @@ export function ComposePage({ api, around, account, models }) {
             ${sending.rest.join('\n')}</p>`
           }
           <${Send} attempt=${attempt} quote=${asked.quote} disabled=${sending.isWrong}
-            isUploading=${uploads > 0} />
+            isUploading=${isUploading} />
         </div>
       </form>
       <aside>

@@ -21,9 +21,9 @@ export function LibraryPage({ api, models }) {
 }
 
 function Videos({ api, models }) {
-  const ask = (after) =>
-    api.get(`/v1/tasks?status=succeeded&limit=12${after ? `&after=${after}` : ''}`);
-  const list = usePages(ask, () => 10_000, [api]);
+  const ask = (after, limit) =>
+    api.get(`/v1/tasks?status=succeeded&limit=${limit}${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, 12, () => 10_000, [api]);
   // The answers to deletions on this page, by task id. Each answer replaces the row of its task.
   const [changed, setChanged] = useState({});
   const remove = async ({ id }) => {
@@ -41,8 +41,9 @@ function Videos({ api, models }) {
 }
 
 function Uploads({ api, models }) {
-  const ask = (after) => api.get(`/v1/files?limit=12${after ? `&after=${after}` : ''}`);
-  const list = usePages(ask, () => null, [api]);
+  const ask = (after, limit) =>
+    api.get(`/v1/files?limit=${limit}${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, 12, () => null, [api]);
   const [removed, setRemoved] = useState([]);
   const remove = async ({ id }) => {
     await api.remove(`/v1/files/${encodeURIComponent(id)}`);
@@ -122,7 +123,7 @@ function use(file, models = []) {
     ...draft,
     ...(model ? { model: model.id } : {}),
     inputType,
-    [field]: [...others.slice(0, Math.max(0, roomOf(model) - 1)), file.url],
+    [field]: [...others.slice(0, (roomOf(model) || Number.POSITIVE_INFINITY) - 1), file.url],
   });
   go('create');
 }

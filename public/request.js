@@ -94,7 +94,7 @@ export function missingOf(draft, model) {
     missing[slots[0].name] = `Add ${kinds.join(' or ')}. For a prompt alone choose “Text” above.`;
   }
   if (model.features.super_resolution && draft.enhance.on) {
-    const isEmpty = Object.keys(enhancementOf(draft.enhance)).length === 0;
+    const isEmpty = !metadataOf(draft, model).metadata.super_resolution_config;
     const isLargest = enhanceTargets(draft, model).length === 0;
     if (isEmpty && isLargest) missing[enhanceAt] = 'No larger size is offered. Turn this off.';
     else if (isEmpty) {

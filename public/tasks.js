@@ -14,13 +14,13 @@ export function TasksPage({ api, models }) {
   const [status, setStatus] = useState('');
   const [model, setModel] = useState('');
   const now = useNow(5_000);
-  const ask = (after) => {
-    const query = new URLSearchParams({ limit: '20' });
+  const ask = (after, limit) => {
+    const query = new URLSearchParams({ limit });
     for (const [name, value] of Object.entries({ status, model, after }))
       if (value) query.set(name, value);
     return api.get(`/v1/tasks?${query}`);
   };
-  const list = usePages(ask, () => everyMs, [api, status, model]);
+  const list = usePages(ask, 20, () => everyMs, [api, status, model]);
   const { rows } = list;
   return html`
     <main class="list">

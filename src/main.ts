@@ -5,6 +5,7 @@
 import type { Command, Running } from './commands/command';
 import { type ProcessName, readConfig } from './config/config';
 import { withDevStack } from './dev-stack/dev-file';
+import { endsWithTerminal } from './dev-stack/terminal';
 import { createLogger, type Logger } from './telemetry/logger';
 
 interface Process<P extends ProcessName> {
@@ -96,8 +97,7 @@ function listenForSignals(name: ProcessName, log: Logger) {
     running.stop().catch((error: unknown) => fail(error));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  // A development stack ends with its terminal, unless it writes to a file (nohup).
-  if (name === 'dev') process.on('SIGHUP', process.stdout.isTTY ? stop : () => undefined);
+  if (name === 'dev') process.on('SIGHUP', endsWithTerminal() ? stop : () => undefined);
   // If `process.send` exists, a development stack started this process. If that stack dies, only
   // the event `disconnect` stops this process.
   if (process.send) process.once('disconnect', stop);

@@ -1,5 +1,5 @@
-// Makes the URLs of input files when a job is sent. If the storage can sign links, the URL is a
-// signed link of the storage. Otherwise the URL is a link of this service, if the generator can
+// Makes the URLs of input files when a job is sent. If the storage can sign links that the generator
+// can reach, the URL is a signed link of the storage. Otherwise the URL is a link of this service, if the generator can
 // reach this service. Otherwise the file itself is sent as a data URL. A signed link is valid until
 // the deadline of the task, but for at most seven days.
 
@@ -82,7 +82,7 @@ async function linkOf(
   // provider may refuse a known idempotency key with another body.
   const seconds = Math.min(plan.expiresAfterSeconds, presignedSecondsMax);
   const presigned = await storage.presigned(key, { seconds, contentType: type, from: createdAt });
-  if (presigned !== null) return presigned;
+  if (presigned && isReachable(presigned, dangerouslyAllowProviderHosts)) return presigned;
   return isReachable(publicUrl, dangerouslyAllowProviderHosts)
     ? fileLink(publicUrl, linkToken, type)
     : null;

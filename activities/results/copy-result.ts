@@ -98,6 +98,8 @@ async function copy(
       video?.read(chunk);
     });
     await storage.write(row.key, bytes, { contentType, length, signal });
+    // Without a length, nothing else shows that the connection was closed too early.
+    if (length === null && video?.isCut()) throw new CopyFailure('The video is not complete.');
     const found = incoming.found();
     const size = video?.size() ?? null;
     const durationMs = video?.milliseconds() ?? null;

@@ -15,6 +15,8 @@ export interface Bare {
   readonly url: string;
   /** Calls update-with-start. A `parked` workflow stays open; the other kinds end by themselves. */
   start(kind: BareKind): Promise<string>;
+  /** Waits until none of these workflows has work to do. */
+  untilParked(ids: readonly string[]): Promise<void>;
   result(id: string): Promise<unknown>;
   query(id: string): Promise<unknown>;
   /** Terminates these workflows. All of them must still be open. */
@@ -72,6 +74,14 @@ export async function startBare(options: BareOptions): Promise<Bare> {
       return id;
     },
     result: (id) => client.workflow.getHandle(id).result(),
+    async untilParked(ids) {
+      for (const id of ids) {
+        for (;;) {
+          const { raw } = await client.workflow.getHandle(id).describe();
+          if (!raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0) break;
+        }
+      }
+    },
     query: (id) => client.workflow.getHandle(id).query('task'),
     async end(ids) {
       await Promise.all(ids.map((id) => client.workflow.getHandle(id).terminate()));

@@ -1,5 +1,6 @@
-// The worker of the bare workflows, as a process of its own. Its settings are those of the
-// service's worker.
+// The worker of the bare workflows, as a process of its own. Its slots, pollers and cache are those of
+// the service's worker. Node and the sandbox have their defaults: the service sets the size of the
+// young generation, one memory arena and a short stack trace (docs/decisions.md, 21).
 
 import { readFileSync } from 'node:fs';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';

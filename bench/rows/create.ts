@@ -20,14 +20,15 @@ export const createRow: Row = {
         mayBePending: false,
       });
       created.push(...run.ids);
-      // Waits until every job is placed. Otherwise the placing of the jobs would slow down the next
-      // round, which measures the reference.
+      // Each round waits until its work is done. Otherwise the rest of it would slow down the next
+      // round.
       await untilCount(world, run.ids, 'placed', 60_000);
       return run;
     };
     const bare = async (count: number, inFlight: number) => {
       const run = await startBareTasks(world, { kind: 'parked', count, inFlight });
       bareIds.push(...run.ids);
+      await world.bare.untilParked(run.ids);
       return run;
     };
     const many = quick ? 48 : 96;

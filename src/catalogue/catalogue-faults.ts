@@ -91,9 +91,9 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
 }
 
 /**
- * The first row that covers a video is its price. A row with a condition of which every video is
- * covered by earlier rows would never be used, and its videos would have another price. A last row
- * without a condition may be unused.
+ * The first row that covers a video is its price. A row of which every video is covered by earlier
+ * rows would never be used, and its videos would have another price. Only a last row without a
+ * condition, behind rows with conditions, may be unused.
  */
 function priceFaults(
   { prices, resolutions, inputs, audio, durations, channels }: ModelEntry,
@@ -104,6 +104,9 @@ function priceFaults(
       (audio ? [true, false] : [false]).map((hasAudio) => ({ resolution, inputVideo, hasAudio })),
     ),
   );
+  const isGeneral = (row: (typeof prices)[number]) => Object.keys(row).length === 1;
+  const first = prices.findIndex(isGeneral);
+  const rest = first === prices.length - 1 ? first : -1;
   const covered = new Set<number>();
   const used = new Set<number>();
   for (const { resolution, inputVideo, hasAudio } of combinations) {
@@ -115,7 +118,7 @@ function priceFaults(
         (row.audio === undefined || row.audio === hasAudio)
       );
     });
-    for (const at of rows) if (Object.keys(prices[at]!).length > 1) covered.add(at);
+    for (const at of rows) if (at !== rest) covered.add(at);
     if (rows[0] !== undefined) used.add(rows[0]);
     else {
       say(

@@ -42,13 +42,23 @@ const renewMs = 5_000;
 /** A stack whose process cannot be seen from here has ended if its lock is older than this. */
 const staleMs = 6 * renewMs;
 
-export async function lockStack(dataDir: string, say: (line: string) => void): Promise<StackLock> {
+/** `onLost` is called if another stack has taken the lock, because this one was frozen for too long. */
+export async function lockStack(
+  dataDir: string,
+  say: (line: string) => void,
+  onLost: (error: Error) => void = () => undefined,
+): Promise<StackLock> {
   const file = join(dataDir, 'stack.lock');
   const mine = { where: here(), stack: know(process.pid) };
   const left = await prepared(dataDir, () => take(file, dataDir, mine));
   await stopLeft(left, say);
   const parts = new Map<string, Known>();
+  const isOurs = () => {
+    const found = read(file);
+    return !found || isSame(found.stack, mine.stack);
+  };
   const write = () => {
+    if (!isOurs()) return;
     try {
       put(file, { ...mine, parts: Object.fromEntries(parts) });
     } catch (error) {
@@ -56,7 +66,11 @@ export async function lockStack(dataDir: string, say: (line: string) => void): P
     }
   };
   write();
-  const renewing = setInterval(() => renew(file), renewMs).unref();
+  const renewing = setInterval(() => {
+    if (isOurs()) return renew(file);
+    clearInterval(renewing);
+    return onLost(new Error(`Another stack has taken ${file} meanwhile.`));
+  }, renewMs).unref();
   return {
     record(name, pid) {
       parts.set(name, know(pid));
@@ -68,7 +82,7 @@ export async function lockStack(dataDir: string, say: (line: string) => void): P
     },
     release() {
       clearInterval(renewing);
-      if (isSame(read(file)?.stack, mine.stack)) rmSync(file, { force: true });
+      if (isOurs()) rmSync(file, { force: true });
     },
   };
 }
@@ -96,7 +110,7 @@ function take(file: string, dataDir: string, mine: Omit<Lock, 'parts'>): Lock['p
   // again, because another stack may have taken it over meanwhile.
   const taking = `${file}.after-${found?.stack.pid ?? 0}`;
   const rival = read(taking);
-  if (!rival || !lives(rival.stack)) rmSync(taking, { force: true });
+  if (rival && !lives(rival.stack)) rmSync(taking, { force: true });
   if (!create(taking, { ...mine, parts: {} })) throw inUse(dataDir);
   try {
     const again = read(file);

@@ -42,7 +42,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   const progress = options.progress ?? silent;
-  const lock = await lockStack(dataDir, progress.line);
+  const lock = await lockStack(dataDir, progress.line, options.onGivenUp);
   await removeDevFile(dataDir);
   const without = new Set<string>(options.without);
   const has = (name: PartName) => !without.has(name);

@@ -37,11 +37,9 @@ function decoded(path: string): string {
 }
 
 /**
- * True if generators can reach links of this installation. `publicUrl` must be a public https URL,
- * or an operator must have allowed its host and port.
+ * True if generators can reach this URL of the service or of its storage. It must be a public https
+ * URL, or an operator must have allowed its host and port.
  */
-export function isReachable(publicUrl: string, allowHosts: readonly string[]): boolean {
-  return (
-    checkUrl(publicUrl, { schemes: ['https'], allowHosts, charsMax: 2048 }).fault === undefined
-  );
+export function isReachable(url: string, allowHosts: readonly string[]): boolean {
+  return checkUrl(url, { schemes: ['https'], allowHosts, charsMax: 4096 }).fault === undefined;
 }

@@ -7,6 +7,8 @@ import type { Size } from './catalogue';
 
 interface VideoHead {
   read(chunk: Uint8Array): void;
+  /** True if the file ends within one of its boxes. */
+  isCut(): boolean;
   /** The length; null if the file does not contain it, for example a fragmented file. */
   milliseconds(): number | null;
   /** The size in pixels of the first track that has a size; null if no track has a size. */
@@ -80,6 +82,7 @@ export function createVideoHead(): VideoHead {
         if (skip > 0) return;
       }
     },
+    isCut: () => !isOver && (skip > 0 || ends.some((end) => end > at)),
     milliseconds: () => (ends.some((end) => end > at) ? null : facts.milliseconds()),
     size: () => facts.size,
   };

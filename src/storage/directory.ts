@@ -25,6 +25,8 @@ function directory(folder: string): Storage {
     assert(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(key), 'a key is a path of plain names');
     return join(folder, key);
   };
+  // Without its volume, the folder may exist and be empty.
+  const mustBeMounted = () => access(join(folder, unfinished)).catch(failAsStorage);
   return {
     async write(key, bytes, { length, signal }) {
       const part = join(folder, unfinished, randomUUID());
@@ -35,7 +37,8 @@ function directory(folder: string): Storage {
         if (length !== null && found !== length) {
           throw new StorageError('wrong length', `${key} has ${found} bytes instead of ${length}.`);
         }
-        await mkdir(dirname(pathOf(key)), { recursive: true });
+        const made = await mkdir(dirname(pathOf(key)), { recursive: true });
+        if (made) await syncFolder(dirname(made));
         await rename(part, pathOf(key));
         await syncFolder(dirname(pathOf(key)));
       } catch (error) {
@@ -46,11 +49,17 @@ function directory(folder: string): Storage {
     },
 
     async read(key, range) {
-      if (!(await exists(pathOf(key)))) return null;
+      if (!(await exists(pathOf(key)))) {
+        await mustBeMounted();
+        return null;
+      }
       return createReadStream(pathOf(key), range ? { start: range.first, end: range.last } : {});
     },
 
-    remove: (key) => rm(pathOf(key), { force: true }).catch(failAsStorage),
+    async remove(key) {
+      await mustBeMounted();
+      await rm(pathOf(key), { force: true }).catch(failAsStorage);
+    },
 
     async *list(prefix): AsyncGenerator<StoredObject> {
       for await (const path of filesBelow(folder)) {

@@ -56,6 +56,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     workflow: { queryRejectCondition: 'NOT_OPEN' },
     ...encryptionWith(encryptionKeys),
   });
+  let hasNamespace = false;
   return {
     async submit(input) {
       const submission = await submitTask(client, options, input);
@@ -69,7 +70,10 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     testWebhook: (webhookId) => runWebhookTest(client, options.taskQueue, webhookId),
     async isReady() {
       try {
-        await connection.workflowService.describeNamespace({ namespace });
+        // The namespace is checked until it is found. Later probes must not use up its limits.
+        if (hasNamespace) await connection.workflowService.getSystemInfo({});
+        else await connection.workflowService.describeNamespace({ namespace });
+        hasNamespace = true;
         return true;
       } catch {
         return false;

@@ -62,6 +62,17 @@ test('a video of more than four gigabytes is refused before its bytes are read',
   expect(await lengthOf(storage, key)).toBeNull();
 });
 
+test('a video whose connection is closed before its end is not stored, also if it has no length', async () => {
+  const whole = mp4(5);
+  answer = (_, response) => {
+    // Without a length and without chunks, only the end of the connection ends the body.
+    response.useChunkedEncodingByDefault = false;
+    response.writeHead(200, { connection: 'close' });
+    response.end(whole.subarray(0, whole.length - 100));
+  };
+  await expect(copy()).rejects.toThrow('The video is not complete.');
+});
+
 test('if the row of a file is removed during its copy, the copied bytes are deleted', async () => {
   answer = (_, response) => void response.end(mp4(5));
   await expect(copy()).rejects.toThrow('removed');

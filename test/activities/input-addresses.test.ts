@@ -79,6 +79,14 @@ test('the generator gets a signed link of the storage if the storage can sign li
   expect(asked).toEqual([{ seconds: 172_800, contentType: 'image/png', from: input.createdAt }]);
 });
 
+test('the generator gets no signed link of a storage that it cannot reach', async () => {
+  const { input, image, other } = await job();
+  const inside: Storage = { ...storage, presigned: async () => 'http://minio:9000/signed' };
+  const given = { storage: inside, publicUrl: 'https://api.example.com' };
+  const { request } = await sentFor(input, given);
+  expect(request.images).toEqual([`https://api.example.com/files/${image.token}.png`, other]);
+});
+
 test('the generator gets a link of this service if the public URL can be reached from outside', async () => {
   const { input, image, other } = await job();
   const { request } = await sentFor(input, { publicUrl: 'https://api.example.com' });

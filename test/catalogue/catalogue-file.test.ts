@@ -254,6 +254,12 @@ test('docs/catalogue.md explains every key of the catalogue and no other key', (
   expect(rows.filter((key) => !keys.has(key))).toEqual([]);
 });
 
+test('a price for all other videos may be unused', () => {
+  const prices = [{ resolutions: ['480p', '720p', '1080p'], perMillionTokens: '1' }];
+  const both = { 'models/studio-1.0/prices': [...prices, { perMillionTokens: '2' }] };
+  expect(faultsOf(withChanges(both))).toEqual([]);
+});
+
 describe('an invalid catalogue', () => {
   test.each<[string, Record<string, unknown>, string]>([
     [
@@ -279,6 +285,11 @@ describe('an invalid catalogue', () => {
           { resolutions: ['480p'], perMillionTokens: '100' },
         ],
       },
+      'models."studio-1.0".prices[1]: never used',
+    ],
+    [
+      'two prices for every video',
+      { 'models/studio-1.0/prices': [{ perMillionTokens: '1' }, { perMillionTokens: '2' }] },
       'models."studio-1.0".prices[1]: never used',
     ],
     [

@@ -72,14 +72,14 @@ test('the checker finds a charge for a failed task', async () => {
 
 test('the checker finds a video that is missing in the storage, and a stored object that belongs to no file', async () => {
   const id = good[0]?.id ?? '';
-  const key = `results/${id}/video`;
+  const key = `results/${id}-video`;
   const bytes = await storageOf(key);
   await world.storage.remove(key);
   expect(await judged(good)).toContain(`${id} succeeded and its video is not in the storage`);
   await put(key, bytes);
-  await put('results/task_nobody/video', bytes);
-  expect(await judged(good)).toContain('results/task_nobody/video belongs to no file');
-  await world.storage.remove('results/task_nobody/video');
+  await put('results/task_nobody-video', bytes);
+  expect(await judged(good)).toContain('results/task_nobody-video belongs to no file');
+  await world.storage.remove('results/task_nobody-video');
 });
 
 test('the checker finds a missing callback', () => {

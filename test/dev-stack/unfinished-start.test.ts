@@ -30,20 +30,23 @@ function recorded(): number[] {
   }
 }
 
-test('an interrupted start of the stack ends, and the processes that already run end too', async () => {
-  const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0' });
-  await until('two parts run', () => {
-    if (stack.hasEnded()) throw new Error(`It ended:\n${stack.said()}`);
-    return recorded().length > 2;
-  });
-  const pids = recorded();
-  // It does not write to a terminal (nohup), so it does not end with the terminal.
-  stack.signal('SIGHUP');
-  await until('a part more runs', () => recorded().length > pids.length);
-  stack.signal('SIGINT');
-  expect(await stack.ended).toMatchObject({ code: 130 });
-  await until('nobody is left', () => !recorded().concat(pids).some(isAlive));
-});
+test.each([
+  ['by Ctrl-C', 'SIGINT'],
+  ['because its terminal was closed', 'SIGHUP'],
+] as const)(
+  'a start of the stack that is interrupted %s ends, and the processes that already run end too',
+  async (_, name) => {
+    const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0' });
+    await until('two parts run', () => {
+      if (stack.hasEnded()) throw new Error(`It ended:\n${stack.said()}`);
+      return recorded().length > 2;
+    });
+    const pids = recorded();
+    stack.signal(name);
+    expect(await stack.ended).toMatchObject({ code: 130 });
+    await until('nobody is left', () => !pids.some(isAlive));
+  },
+);
 
 test('if one process of the stack cannot start, the other processes are stopped and not restarted', async () => {
   const settings = { TEMPORAL_NAMESPACE: 'nobody-made-this' };

@@ -76,9 +76,9 @@ on.describeInBrowser('files on the playground', (site) => {
     expect(await page.getByRole('button', { name: 'Uploading…' }).isDisabled()).toBe(true);
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     await page.getByRole('heading', { name: 'Account' }).waitFor();
-    release();
-    await on.untilTrue(page, `JSON.stringify(sessionStorage).includes('slow.jpg')`);
     await page.getByRole('link', { name: 'Create', exact: true }).click();
+    await page.getByRole('button', { name: 'Uploading…' }).waitFor();
+    release();
     await page.locator('.chosen .address', { hasText: 'slow.jpg' }).waitFor();
   });
 

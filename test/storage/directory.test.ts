@@ -42,12 +42,14 @@ test('a write into a removed directory fails with the fault "no bucket"', async 
   await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
 });
 
-test('a write fails if the volume is not mounted and the directory is empty', async () => {
+test('a write, a read and a removal fail if the volume is not mounted and the directory is empty', async () => {
   const folder = join(await newFolder(), 'files');
   const storage = await openDirectory(folder);
   await rm(folder, { recursive: true });
   await mkdir(folder);
-  await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'no bucket' });
+  for (const fails of [writeTo(storage), storage.read('a/b'), storage.remove('a/b')]) {
+    await expect(fails).rejects.toMatchObject({ fault: 'no bucket' });
+  }
   await writeTo(await openDirectory(folder));
 });
 

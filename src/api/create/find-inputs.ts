@@ -40,10 +40,10 @@ async function lookUp(
 }
 
 async function inputOf({ storage, settings }: ApiDeps, row: FileRow): Promise<InputFile> {
-  const hasAddress =
-    isReachable(settings.publicUrl, settings.dangerouslyAllowProviderHosts) ||
-    (await storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' })) !==
-      null;
+  const presigned = () =>
+    storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' });
+  const canReach = (url: string) => isReachable(url, settings.dangerouslyAllowProviderHosts);
+  const hasAddress = canReach(settings.publicUrl) || canReach((await presigned()) ?? '');
   const { id, media, length, durationMs } = row;
   return { id, media, bytes: length ?? 0, durationMs, sentAs: hasAddress ? 'address' : 'inline' };
 }

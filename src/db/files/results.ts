@@ -59,7 +59,7 @@ export async function awaitResults(
   const rows = sources.map(({ role, url, expiresAt }) => ({
     id: newFileId(Date.now()),
     role,
-    key: `results/${taskId}/${role}`,
+    key: `results/${taskId}-${role}`,
     link_token: randomBytes(24).toString('base64url'),
     source_url: url,
     source_expires_at: expiresAt === null ? null : new Date(expiresAt * 1_000),

@@ -151,8 +151,9 @@ export async function listUploads(
 }
 
 /**
- * Marks an upload as removed and returns its storage key, so that the caller can delete the bytes.
- * Returns null if the account has no such upload.
+ * Marks an upload as removed and returns its storage key, so that the caller can delete the bytes. A
+ * removal whose bytes may still be there can be repeated. Returns null if the account has no such
+ * upload.
  */
 export async function removeUpload(
   db: Knex,
@@ -161,7 +162,9 @@ export async function removeUpload(
 ): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { key: string }[] }>(
     `update files set state = 'removed', removed_because = 'caller', expires_at = now()
-      where id = ? and account_id = ? and role = 'upload' and state = 'stored'
+      where id = ? and account_id = ? and role = 'upload'
+        and (state = 'stored'
+             or state = 'removed' and removed_because = 'caller' and removed_at is null)
      returning key`,
     [id, accountId],
   );

@@ -38,7 +38,7 @@ async function aFinished(columns: Readonly<Record<string, unknown>> = {}): Promi
       task_id: id,
       role,
       media,
-      key: `results/${id}/${role}`,
+      key: `results/${id}-${role}`,
       ...columns,
     });
   const video = await plant('video', 'video');
@@ -66,7 +66,7 @@ const remove = (id: string, path = create) => api.call('DELETE', `${path}/${id}/
 const read = async (id: string) => (await api.call('GET', `${create}/${id}`)).json;
 const lengths = ({ id }: Finished) =>
   Promise.all(
-    ['video', 'last_frame'].map((role) => lengthOf(api.storage, `results/${id}/${role}`)),
+    ['video', 'last_frame'].map((role) => lengthOf(api.storage, `results/${id}-${role}`)),
   );
 
 const goneAs = (reason: string, { object }: Finished) => {

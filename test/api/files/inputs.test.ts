@@ -115,6 +115,13 @@ describe('without a PUBLIC_URL that a generator can reach', () => {
     spied.mockRestore();
   });
 
+  test('a stored video is refused if generators cannot reach the presigned addresses', async () => {
+    const video4 = await plantFile(local, mp4(4), { duration_ms: 4_000 });
+    const spied = jest.spyOn(local.storage, 'presigned').mockResolvedValue('http://minio:9000/x');
+    expect((await create({ videos: [video4.id] })).status).toBe(400);
+    spied.mockRestore();
+  });
+
   test('a stored video is accepted if DANGEROUSLY_ALLOW_PROVIDER_HOSTS contains the host, as with `npm start`', async () => {
     const publicUrl = 'http://127.0.0.1:8080';
     const dev = await startApi(

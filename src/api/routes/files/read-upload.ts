@@ -28,9 +28,9 @@ export interface SentFile {
 /** True for an upload. The time limit for other bodies does not apply to an upload. */
 export function isUpload({ method, url = '', headers }: IncomingMessage): boolean {
   if (method !== 'POST') return false;
-  if (/^\/v1\/files(?:\?|$)/.test(url)) return true;
+  if (/^\/v1\/files\/?(?:\?|$)/.test(url)) return true;
   // A create may be a form with a file (shapes/openai).
-  return /^\/v1\/videos(?:\?|$)/.test(url) && isFormType(headers['content-type']);
+  return /^\/v1\/videos\/?(?:\?|$)/.test(url) && isFormType(headers['content-type']);
 }
 
 function isFormType(type = ''): boolean {
@@ -74,6 +74,8 @@ function prepareRead(ctx: ApiCall): number | null {
   // A client that sends nothing for this long is disconnected. Each received byte restarts this
   // time limit.
   req.socket.setTimeout(30_000);
+  // After the last byte the client waits for the storage.
+  req.once('end', () => req.socket.setTimeout(0));
   return declaredBytes;
 }
 

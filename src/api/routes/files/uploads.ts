@@ -2,6 +2,7 @@
 
 import type { FileObject } from '../../../contract/file-schema';
 import type { FileRow } from '../../../db/files/links';
+import { markDeleted } from '../../../db/files/retention';
 import { findUpload, listUploads, removeUpload } from '../../../db/files/uploads';
 import { isFileId } from '../../../db/ids';
 import { fileLink } from '../../../domain/file-link';
@@ -62,9 +63,10 @@ export function uploadRoutes(
 
   router.delete('/v1/files/:file_id', async (ctx) => {
     const id = idOf(ctx);
-    const key = id ? await removeUpload(db, ctx.state.caller.accountId, id) : null;
-    if (!key) return unknown(ctx);
+    const key = id && (await removeUpload(db, ctx.state.caller.accountId, id));
+    if (!id || !key) return unknown(ctx);
     await storage.remove(key);
+    await markDeleted(db, id);
     ctx.body = { id, object: 'file', deleted: true };
   });
 }
