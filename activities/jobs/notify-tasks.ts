@@ -39,7 +39,7 @@ export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Pro
  */
 export async function offerFreeSlots(deps: Notifier, channel: string): Promise<void> {
   const found = deps.channels.find(channel);
-  if (!found || deps.channels.restMs(channel) > 0) return;
+  if (!found || deps.channels.restMs(channel, 'creates') > 0) return;
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
 }
 

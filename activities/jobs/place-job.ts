@@ -131,7 +131,7 @@ class Placement {
     const { deps, input } = this;
     for (let next = this.left.shift(); next; next = this.left.shift()) {
       const { channel, provider, upstreamModel } = next;
-      if (deps.channels.restMs(channel.id) > 0) continue;
+      if (deps.channels.restMs(channel.id, 'creates') > 0) continue;
       this.sendBy = performance.now() + sendWithinMs;
       const to = { channel: channel.id, upstreamModel, repeatable: provider.repeatsAreSafe };
       const slot = await takeSlot(deps.db, input, to, channel.jobsInFlightMax, thisAttempt());
@@ -146,7 +146,7 @@ class Placement {
     }
     if (this.isFull) return { is: 'full' };
     const rests = candidatesOf(deps.channels, input).map(({ channel }) =>
-      deps.channels.restMs(channel.id),
+      deps.channels.restMs(channel.id, 'creates'),
     );
     return { is: 'no channel', restMs: rests.length > 0 ? Math.min(...rests) : 0 };
   }
@@ -187,13 +187,13 @@ class Placement {
       if (input.inputIsGone) throw inputGone();
       const sent = { ...input, secondsLeft: this.secondsLeft };
       const upstreamId = await provider.create(sent, upstreamModel, this.sendBy);
-      deps.channels.succeeded(channel.id);
+      deps.channels.succeeded(channel.id, 'creates');
       return { is: 'accepted', upstreamId };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
       const { kind: fault, retryAfterMs } = error;
       const isOfChannel = fault !== 'caller' && fault !== 'late';
-      if (isOfChannel) deps.channels.failed(channel.id, fault, retryAfterMs);
+      if (isOfChannel) deps.channels.failed(channel.id, 'creates', fault, retryAfterMs);
       this.refusal = error;
       this.job = { ...this.job, isRefused: this.job.isLost };
       return { is: 'refused', fault };

@@ -128,7 +128,7 @@ async function askAbout(
     (_, number) => number * idsPerRead,
   );
   await eachAtOnce(starts, readsAtOnce, async (from) => {
-    if (deps.stopping.aborted || deps.channels.restMs(input.channel) > 0) return;
+    if (deps.stopping.aborted || deps.channels.restMs(input.channel, 'reads') > 0) return;
     const batch = due.slice(from, from + idsPerRead);
     if (await ask(round, found, batch, take)) asked.push(...batch);
     advance();
@@ -153,10 +153,10 @@ async function ask(
     await provider.readMany(ids, (readings) => take(jobs, readings));
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
-    deps.channels.failed(input.channel, error.kind, error.retryAfterMs);
+    deps.channels.failed(input.channel, 'reads', error.kind, error.retryAfterMs);
     return false;
   }
-  deps.channels.succeeded(input.channel);
+  deps.channels.succeeded(input.channel, 'reads');
   for (const job of jobs) askedAt.set(`${job.taskId}:${job.kind}`, started);
   return true;
 }

@@ -3,8 +3,8 @@
 
 import { isRetryable } from '../../src/db/database';
 
-// After this many failed calls Temporal is probably unavailable. The other items are left to the
-// next run.
+// After this many failed calls in a row, Temporal is probably unavailable. The other items are left to
+// the next run, which gets them in another order.
 const failuresMax = 3;
 
 export async function oneByOne<T>(
@@ -16,6 +16,7 @@ export async function oneByOne<T>(
   for (const item of items) {
     try {
       await work(item);
+      failures = 0;
     } catch (error) {
       // Untested: the database becomes unavailable during a run.
       if (isRetryable(error)) throw error;

@@ -1,6 +1,7 @@
-// The channels of the catalogue with their clients. A channel is paused after failures. Pauses are
-// kept only in the memory of this process: each process pauses a channel only after failures that
-// this process has seen.
+// The channels of the catalogue with their clients. The creates of a channel are paused after failures,
+// and so are its reads, each after its own failures: a model that refuses creates does not stop the
+// polls of jobs. Pauses are kept only in the memory of this process: each process pauses a channel only
+// after failures that this process has seen.
 
 import { hostPortOf } from '../../src/domain/address';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
@@ -21,15 +22,15 @@ export interface Channels {
   ids(): readonly string[];
   /** Returns undefined if the channel is not in the catalogue. */
   find(id: string): KnownChannel | undefined;
-  /**
-   * Returns the milliseconds until the end of this channel's pause; 0 if the channel is not paused.
-   */
-  restMs(id: string): number;
-  /** The kind of this channel's last failure, if it has not succeeded since. */
+  /** Returns the milliseconds until the end of this pause; 0 if there is none. */
+  restMs(id: string, of: Calls): number;
+  /** The kind of the last failed create of this channel, if none has succeeded since. */
   lastFault(id: string): FaultKind | undefined;
-  succeeded(id: string): void;
-  failed(id: string, kind: FaultKind, retryAfterMs: number | null): void;
+  succeeded(id: string, of: Calls): void;
+  failed(id: string, of: Calls, kind: FaultKind, retryAfterMs: number | null): void;
 }
+
+export type Calls = 'creates' | 'reads';
 
 // After five failures in a row a provider is probably down. Then its channel is paused for half a
 // minute, so that we still notice soon when the provider works again. A fault of our account lasts
@@ -59,6 +60,7 @@ export function createChannels(
   more: ChannelOptions,
 ): Channels {
   const channels = new Map<string, KnownChannel>();
+  /** By the kind of calls and the channel. */
   const troubles = new Map<string, { failures: number; restUntil: number; kind: FaultKind }>();
 
   return {
@@ -73,15 +75,16 @@ export function createChannels(
       channels.set(id, made);
       return made;
     },
-    restMs(id) {
-      return Math.max(0, (troubles.get(id)?.restUntil ?? 0) - now());
+    restMs(id, of) {
+      return Math.max(0, (troubles.get(`${of} ${id}`)?.restUntil ?? 0) - now());
     },
-    lastFault: (id) => troubles.get(id)?.kind,
-    succeeded(id) {
-      troubles.delete(id);
+    lastFault: (id) => troubles.get(`creates ${id}`)?.kind,
+    succeeded(id, of) {
+      troubles.delete(`${of} ${id}`);
     },
-    failed(id, kind, retryAfterMs) {
-      const trouble = troubles.get(id) ?? { failures: 0, restUntil: 0, kind };
+    failed(id, of, kind, retryAfterMs) {
+      const known = `${of} ${id}`;
+      const trouble = troubles.get(known) ?? { failures: 0, restUntil: 0, kind };
       trouble.failures += 1;
       trouble.kind = kind;
       const rest =
@@ -91,7 +94,7 @@ export function createChannels(
             ? restAfterFailuresMs
             : (retryAfterMs ?? 0);
       trouble.restUntil = Math.max(trouble.restUntil, now() + rest);
-      troubles.set(id, trouble);
+      troubles.set(known, trouble);
       more.onFault?.(id, kind, trouble.restUntil - now());
     },
   };

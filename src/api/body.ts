@@ -29,13 +29,14 @@ export async function readJsonBody(
   throw invalidJson(bytes.length === 0 ? 'it is empty' : fault!);
 }
 
-const jsonType = /^application\/json\s*(?:;\s*charset\s*=\s*"?([\w-]+)"?\s*)?$/i;
+// Only the character set has a meaning among the parameters.
+const jsonType = /^application\/json\s*(?:;|$)/i;
+const charsetIn = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
 function mediaTypeFault({ headers }: IncomingMessage): Refusal | null {
   const type = headers['content-type'];
-  const match = type === undefined ? null : jsonType.exec(type.trim());
-  const charset = match?.[1]?.toLowerCase();
-  if (!match || (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')) {
+  const charset = (charsetIn.exec(type ?? '')?.[1] ?? 'utf-8').toLowerCase();
+  if (!jsonType.test(type?.trim() ?? '') || (charset !== 'utf-8' && charset !== 'utf8')) {
     const got = type === undefined ? 'none' : `"${type.slice(0, 80)}"`;
     return unsupportedMedia(`The Content-Type must be application/json in UTF-8; got ${got}.`);
   }

@@ -1,6 +1,6 @@
 // Parses JSON from callers: the body, and metadata sent as a string. The text must be an object of
-// limited depth and size. Names such as `__proto__` are refused. NUL and lone surrogates are
-// refused, because PostgreSQL or UTF-8 cannot store them. If a name appears twice, the last value
+// limited depth and size. Names such as `__proto__` are refused. NUL, lone surrogates and numbers
+// without end are refused, because PostgreSQL, UTF-8 or JSON cannot store them. If a name appears twice, the last value
 // is used, as in JSON.parse.
 
 import secureJson from 'secure-json-parse';
@@ -27,7 +27,7 @@ export function parseSafeJson(text: string): SafeJson {
   if (!isJsonObject(value)) return { fault: `it is ${kindOf(value)}` };
   // NUL and lone surrogates can only arrive as \u escapes: raw ones are invalid JSON or invalid
   // UTF-8.
-  const fault = text.includes('\\u') ? textFaultIn(value) : null;
+  const fault = text.includes('\\u') || largeNumber.test(text) ? faultIn(value) : null;
   return fault === null ? { value } : { fault };
 }
 
@@ -40,13 +40,19 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 }
 
+// Only such a number may be read as infinite.
+const largeNumber = /[eE]\+?\d{3}|\d{309}/;
+
 /** Recursion is safe here, because json-bounds.ts has limited the depth. */
-function textFaultIn(value: unknown): string | null {
+function faultIn(value: unknown): string | null {
   if (typeof value === 'string') return textFault(value);
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
+    return 'a number in it is larger than any number that can be read';
+  }
   if (typeof value !== 'object' || value === null) return null;
   // The entries of an array are its elements, with the indexes as names.
   for (const [name, item] of Object.entries(value)) {
-    const fault = textFault(name) ?? textFaultIn(item);
+    const fault = textFault(name) ?? faultIn(item);
     if (fault !== null) return fault;
   }
   return null;

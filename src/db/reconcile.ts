@@ -118,7 +118,7 @@ export async function listOverdue(
         and deadline_at < now() - make_interval(secs =>
               case when exists (select from files where task_id = tasks.id) or ${isMade} then cast(? as integer)
                    else cast(? as integer) end)
-      order by deadline_at limit 500`,
+      order by random() limit 500`,
     [madeGraceSeconds, graceSeconds],
   );
   return rows;

@@ -94,7 +94,7 @@ async function outcomeOf(row: Row, fault: object) {
     const request = aRequest({ prompt: `prompt ${randomUUID()}`, metadata: { passThrough } });
     const input = await upstream.input({}, { request });
     for (let number = 1; ; number += 1) {
-      upstream.deps.channels.succeeded('studio');
+      upstream.deps.channels.succeeded('studio', 'creates');
       const outcome = await upstream.attempt(input, {}, number).catch((error: unknown) => {
         if (number === 5) throw error;
         return null;

@@ -85,9 +85,9 @@ test.each([
 
 test('only no money rests the channel as a fault of the account', async () => {
   await placed({ status: 429, code: '1302' });
-  expect(upstream.deps.channels.restMs('studio')).toBe(0);
+  expect(upstream.deps.channels.restMs('studio', 'creates')).toBe(0);
   await placed({ status: 429, code: '1102' });
-  expect(upstream.deps.channels.restMs('studio')).toBeGreaterThan(50_000);
+  expect(upstream.deps.channels.restMs('studio', 'creates')).toBeGreaterThan(50_000);
 });
 
 test.each([

@@ -67,10 +67,10 @@ test.each([
   ['an unknown model', { status: 404, code: 'model_not_found' }],
   ['no credit', { status: 400, code: 'billing_hard_limit_reached' }],
 ])('after %s the next channel gets the create, and there is one job', async (_, fault) => {
-  upstream.deps.channels.succeeded('studio');
+  upstream.deps.channels.succeeded('studio', 'creates');
   const outcome = await placed({ ...fault, times: 1 });
   expect(outcome).toMatchObject({ outcome: 'open', channel: 'second', jobs: 1 });
-  upstream.deps.channels.succeeded('studio');
+  upstream.deps.channels.succeeded('studio', 'creates');
 });
 
 test.each([

@@ -209,7 +209,7 @@ test('a create that a paused worker did not send is sent by the next attempt wit
     },
   };
   await expect(attempt(input, { channels: paused })).rejects.toMatchObject({ type: 'TooLate' });
-  expect(upstream.deps.channels.restMs('studio')).toBe(0);
+  expect(upstream.deps.channels.restMs('studio', 'creates')).toBe(0);
   expect(await upstream.accepted(input.taskId)).toBe(0);
   expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
   expect(await upstream.accepted(input.taskId)).toBe(1);

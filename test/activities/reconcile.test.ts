@@ -24,7 +24,12 @@ const runWith = (ensureWatchers: () => Promise<void>) => {
     startTask: async () => true,
     channels: { ids: () => [] },
     now: () => Date.now(),
-    client: { workflow: { list: async function* () {} } },
+    client: {
+      options: { namespace: 'default' },
+      workflowService: {
+        listWorkflowExecutions: async () => ({ executions: [], nextPageToken: new Uint8Array() }),
+      },
+    },
     settings: activitySettings,
     events: { finding: () => undefined },
   } as never);

@@ -133,6 +133,32 @@ test('a workflow that Temporal can neither terminate nor describe does not stop 
     expect(await heldMicros(rounds.db)).toBe(0);
   }));
 
+test('three workflows that Temporal cannot terminate do not block the refunds of other overdue tasks', () =>
+  transactions().open(async (world) => {
+    const { findings, ...rounds } = recording();
+    const [healthy = '', ...broken] = idsOf(await loseMany(transactions(), 4));
+    await rounds.db.raw(
+      `update tasks set deadline_at = now() - interval '10 minutes' where id = any(?)`,
+      [[healthy, ...broken]],
+    );
+    const { client } = world.env;
+    const workflow = Object.create(client.workflow) as Client['workflow'];
+    workflow.getHandle = (...given) => {
+      if (broken.includes(given[0])) throw new Error('13 INTERNAL: the history is damaged');
+      return client.workflow.getHandle(...given);
+    };
+    const faulty = Object.create(client, { workflow: { value: workflow } }) as Client;
+    const status = async () => (await rounds.db('tasks').where({ id: healthy }).first()).status;
+    // The order of the tasks is another one in each run.
+    await until('it is ended', async () => {
+      await runReconciler(rounds, world, faulty).catch(() => undefined);
+      return (await status()) === 'failed';
+    });
+    expect(findings.length).toBeGreaterThan(0);
+    await runReconciler(rounds, world);
+    expect(await heldMicros(rounds.db)).toBe(0);
+  }));
+
 test('a task that the reconciler closes keeps its constant fields and shows the refund', () =>
   transactions().open(async (world) => {
     const { db, events } = transactions();

@@ -173,7 +173,7 @@ describe('request bodies', () => {
       '{"model":"studio-2.0","prompt":"x","duration":1e400}',
       {},
       400,
-      'invalid_value',
+      'invalid_json',
     ],
     ['with 4,001 names and elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
     [
@@ -191,6 +191,8 @@ describe('request bodies', () => {
   test.each([
     'application/json',
     'application/json; charset=utf-8',
+    'application/json;',
+    'application/json; foo=bar; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
   ])('a body of the type %s is accepted', async (type) => {
     expect((await post(text, { 'content-type': type })).status).toBe(200);

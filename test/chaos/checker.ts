@@ -20,13 +20,16 @@ export async function brokenPromises(
   creates: readonly Created[],
 ): Promise<readonly string[]> {
   const rows = await rowsOf(world);
-  const jobs = await acceptedJobs(world);
+  const { generations: jobs, enhancements } = await acceptedJobs(world);
   return [
     ...checkCreates(creates, rows),
     ...rows.flatMap((row) => checkRow(row, jobs.get(row.id) ?? 0)),
     ...creates.flatMap((create) => checkFree(create, rows)),
     ...creates.flatMap(checkReads),
     ...checkJobs(jobs, rows),
+    ...[...enhancements]
+      .filter(([, count]) => count > 1)
+      .map(([id, count]) => `${id} was enhanced ${count} times`),
     ...(await checkBooks(world)),
     ...(await checkResults(world)),
   ];
@@ -156,16 +159,23 @@ async function rowsOf({ db }: World): Promise<Row[]> {
   return rows;
 }
 
-/** The number of generation jobs that the studio has accepted for each task. */
-async function acceptedJobs({ stack }: World): Promise<ReadonlyMap<string, number>> {
+interface Accepted {
+  readonly kind: string;
+  readonly client_request_id: string | null;
+}
+
+/** The numbers of jobs that the studio has accepted for each task. */
+async function acceptedJobs({ stack }: World) {
   const { studioUrl, studioApiKey } = stack.addresses;
-  const reply = await fetch(`${studioUrl}/admin/accepted?kind=generation`, {
+  const reply = await fetch(`${studioUrl}/admin/accepted`, {
     headers: { authorization: `Bearer ${studioApiKey}` },
   });
-  const { items } = (await reply.json()) as { items: { client_request_id: string | null }[] };
-  const jobs = new Map<string, number>();
-  for (const { client_request_id: id } of items) {
+  const { items } = (await reply.json()) as { items: readonly Accepted[] };
+  const generations = new Map<string, number>();
+  const enhancements = new Map<string, number>();
+  for (const { kind, client_request_id: id } of items) {
+    const jobs = kind === 'generation' ? generations : enhancements;
     if (id) jobs.set(id, (jobs.get(id) ?? 0) + 1);
   }
-  return jobs;
+  return { generations, enhancements };
 }

@@ -133,6 +133,7 @@ async function crashOnce({ world, creates }: Stage, when: Moment, point: CrashPo
   expect(link.fired).toBe(1);
   await worker.start();
   await task.untilFinal(finalWithinMs);
+  expect(task.entry.seen.at(-1)?.status).toBe('succeeded');
   // If a worker dies during a callback attempt, the attempt is repeated after its time limit of 40
   // s.
   const arrived = () => callbacksMissing(world, [task.entry]).length === 0;

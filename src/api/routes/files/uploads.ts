@@ -11,7 +11,7 @@ import type { KeyedContext, KeyedRouter } from '../../context';
 import { Refused } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
-import { afterOf, limitOf, readQuery } from '../paging';
+import { afterOf, limitOf, readQuery, refuseUnknown } from '../paging';
 import { fileNotFound } from './deliver';
 import { readUpload } from './read-upload';
 import type { SendBytes } from './send-bytes';
@@ -33,7 +33,8 @@ export function uploadRoutes(
   };
 
   const unknown = (ctx: KeyedContext): never => {
-    throw unknownLookups.take(addressOf(ctx)) ?? new Refused(fileNotFound);
+    const refusal = { ...fileNotFound, param: 'file_id' };
+    throw unknownLookups.take(addressOf(ctx)) ?? new Refused(refusal);
   };
 
   router.post('/v1/files', async (ctx) => {
@@ -41,10 +42,11 @@ export function uploadRoutes(
   });
 
   router.get('/v1/files', async (ctx) => {
-    const { limit, after } = readQuery(ctx.query, (reader) => ({
-      limit: limitOf(reader),
-      after: afterOf(reader, (text) => (isFileId(text) ? text : null)),
-    }));
+    const { limit, after } = readQuery(ctx.query, (reader) => {
+      refuseUnknown(reader, ['limit', 'after']);
+      const idIn = (text: string) => (isFileId(text) ? text : null);
+      return { limit: limitOf(reader), after: afterOf(reader, idIn) };
+    });
     const { accountId } = ctx.state.caller;
     // One row more than the limit is read, to see whether there is another page.
     const found = await listUploads(db, { accountId, limit: limit + 1, after });

@@ -58,15 +58,14 @@ function itemOf(item: unknown, index: number): Item {
   if (typeof item !== 'object' || item === null) throw faulty(at, 'must be an object.');
   const fields = item as JsonObject;
   const { type } = fields;
-  refuseUnknown(at, fields, ['type', 'role', String(type)]);
+  const isKnown = type === 'text' || (typeof type === 'string' && Object.hasOwn(lists, type));
+  if (!isKnown) throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
+  refuseUnknown(at, fields, ['type', 'role', type]);
   const role = fields.role ?? '';
   if (type === 'text') {
     if (role !== '') throw faulty(`${at}.role`, 'belongs to media, not to a text.');
     if (typeof fields.text !== 'string') throw faulty(`${at}.text`, 'must be a text.');
     return { type, role: '', value: fields.text };
-  }
-  if (typeof type !== 'string' || !Object.hasOwn(lists, type)) {
-    throw faulty(`${at}.type`, `must be text, ${Object.keys(lists).join(', ')}.`);
   }
   const possible: readonly string[] = roles[type as keyof typeof lists];
   if (typeof role !== 'string' || !possible.includes(role)) {
