@@ -55,10 +55,21 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
+interface Known {
+  readonly versions?: object;
+  readonly rounds?: number;
+  readonly findings: readonly { readonly row: string; readonly at?: string }[];
+}
+
 /** The findings of the previous runs. A benchmark that is not run again keeps its findings. */
 function keptFindings(file: string): { row: string }[] {
   try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;
+    const known = JSON.parse(readFileSync(file, 'utf8')) as Known;
+    const { versions, rounds } = known;
+    // Older files name the versions once, for all findings.
+    return known.findings.map(({ at, ...one }) =>
+      versions ? { ...one, run: { at, rounds, ...versions } } : one,
+    );
   } catch {
     return [];
   }
@@ -90,15 +101,18 @@ async function versionsOf({ pool, connection }: World) {
   };
 }
 
-/** The commit; with `-dirty` if the files differ from it. */
+/** The commit; with `-dirty` if files besides the results differ from it. */
 function commitOf(folder: string): string {
   try {
-    const words = ['describe', '--always', '--dirty', '--exclude=*'];
-    return execFileSync('git', words, {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
+    const git = (...words: string[]) =>
+      execFileSync('git', words, {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim();
+    const others = ['status', '--porcelain', '--untracked-files=no', '--', '.'];
+    const changed = git(...others, ':!bench/results.json');
+    return `${git('rev-parse', '--short', 'HEAD')}${changed === '' ? '' : '-dirty'}`;
   } catch {
     return 'unknown';
   }

@@ -99,7 +99,10 @@ async function copy(
     });
     await storage.write(row.key, bytes, { contentType, length, signal });
     // Without a length, nothing else shows that the connection was closed too early.
-    if (length === null && video?.isCut()) throw new CopyFailure('The video is not complete.');
+    if (length === null && video?.isCut()) {
+      await storage.remove(row.key);
+      throw new CopyFailure('The video is not complete.');
+    }
     const found = incoming.found();
     const size = video?.size() ?? null;
     const durationMs = video?.milliseconds() ?? null;

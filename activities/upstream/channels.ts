@@ -49,7 +49,7 @@ interface ChannelOptions {
    * host is always allowed.
    */
   readonly allowHosts?: readonly string[];
-  /** Told of each fault, and for how long the channel rests after it. */
+  /** Told of each fault, and for how long the channel gets no creates after it. */
   readonly onFault?: (id: string, kind: FaultKind, restMs: number) => void;
 }
 
@@ -95,7 +95,7 @@ export function createChannels(
             : (retryAfterMs ?? 0);
       trouble.restUntil = Math.max(trouble.restUntil, now() + rest);
       troubles.set(known, trouble);
-      more.onFault?.(id, kind, trouble.restUntil - now());
+      more.onFault?.(id, kind, of === 'creates' ? trouble.restUntil - now() : 0);
     },
   };
 }

@@ -92,7 +92,7 @@ export function readConfig<P extends ProcessName>(
   }
   if (ofS3.some(isSet)) faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
   faults.push(...halfOf(certificate.filter(isSet)));
-  faults.push(...bucketFaults(given));
+  if (checked.data?.S3_PATH_STYLE === false) faults.push(...bucketFaults(given.S3_ENDPOINT));
   if (faults.length > 0) throw new ConfigError(faults);
   const values = Object.entries(checked.data ?? {}).map(([name, value]) => [
     camelCase(name),
@@ -169,15 +169,13 @@ function halfOf([set, ...others]: readonly string[]): string[] {
 }
 
 /** The name of a bucket cannot be part of an address that is a number. */
-function bucketFaults({ S3_PATH_STYLE: style, S3_ENDPOINT: endpoint = '' }: Given): string[] {
+function bucketFaults(endpoint = ''): string[] {
   const isNumber = URL.canParse(endpoint) && /^[\d.]+$|:/.test(new URL(endpoint).hostname);
-  if (style !== 'false' || !isNumber) return [];
+  if (!isNumber) return [];
   return [
     'S3_PATH_STYLE is false, so S3_ENDPOINT needs a host with a name; leave S3_PATH_STYLE out.',
   ];
 }
-
-type Given = Readonly<Record<string, string | undefined>>;
 
 /** For example `DATABASE_URL is not set (the PostgreSQL database).` */
 function missing(name: SettingName): string {

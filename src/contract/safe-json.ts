@@ -41,7 +41,7 @@ function kindOf(value: unknown): string {
 }
 
 // Only such a number may be read as infinite.
-const largeNumber = /[eE]\+?\d{3}|\d{309}/;
+const largeNumber = /[eE]\+?\d{2}|\d{300}/;
 
 /** Recursion is safe here, because json-bounds.ts has limited the depth. */
 function faultIn(value: unknown): string | null {

@@ -7,7 +7,7 @@ import type { Size } from './catalogue';
 
 interface VideoHead {
   read(chunk: Uint8Array): void;
-  /** True if the file ends within one of its boxes. */
+  /** True if the file ends before the end of its movie or of its media. */
   isCut(): boolean;
   /** The length; null if the file does not contain it, for example a fragmented file. */
   milliseconds(): number | null;
@@ -31,6 +31,8 @@ const contentBytes: Readonly<Record<string, number>> = {
   stts: tableBytesMax,
 };
 const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+// The boxes that make a video. Bytes of others may follow them.
+const needed = ['moov', 'moof', 'mdat'];
 // Real files have some dozens of boxes. Without a limit, a file of empty boxes would cost seconds
 // of the processor.
 const boxesMax = 1_000;
@@ -42,6 +44,8 @@ export function createVideoHead(): VideoHead {
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
   let boxes = 0;
+  let last = '';
+  const seen = new Set<string>();
   /** Where the open parents of the next box end. */
   let ends: number[] = [];
 
@@ -52,10 +56,12 @@ export function createVideoHead(): VideoHead {
   const takeBox = (): boolean => {
     const box = boxAt(kept);
     if (!box) return false;
-    const needed = box.headBytes + (contentBytes[box.name] ?? 0);
-    if (kept.length < Math.min(needed, box.size)) return false;
+    const wanted = box.headBytes + (contentBytes[box.name] ?? 0);
+    if (kept.length < Math.min(wanted, box.size)) return false;
+    last = box.name;
+    seen.add(last);
     ends = ends.filter((end) => end > at);
-    facts.take(box.name, kept.subarray(box.headBytes, Math.min(needed, box.size)));
+    facts.take(box.name, kept.subarray(box.headBytes, Math.min(wanted, box.size)));
     boxes += 1;
     const reachesToEnd = box.size === 0 && box.name === 'mdat';
     const isFaulty = box.size < box.headBytes || ends.some((end) => at + box.size > end);
@@ -82,7 +88,11 @@ export function createVideoHead(): VideoHead {
         if (skip > 0) return;
       }
     },
-    isCut: () => !isOver && (skip > 0 || ends.some((end) => end > at)),
+    isCut() {
+      if (isOver) return false;
+      const isOpen = (skip > 0 && needed.includes(last)) || ends.some((end) => end > at);
+      return isOpen || !seen.has('moov') || !seen.has('mdat');
+    },
     milliseconds: () => (ends.some((end) => end > at) ? null : facts.milliseconds()),
     size: () => facts.size,
   };

@@ -47,6 +47,8 @@ interface TemporalClientOptions {
   readonly onError?: (taskId: string, error: unknown) => void;
 }
 
+const foundForMs = 30_000;
+
 export function createTemporalClient(options: TemporalClientOptions): TemporalClient {
   const { connection, namespace, encryptionKeys } = options;
   const client = new Client({
@@ -56,7 +58,8 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     workflow: { queryRejectCondition: 'NOT_OPEN' },
     ...encryptionWith(encryptionKeys),
   });
-  let hasNamespace = false;
+  /** The time at which the namespace was last found. */
+  let foundAt = Number.NEGATIVE_INFINITY;
   return {
     async submit(input) {
       const submission = await submitTask(client, options, input);
@@ -70,10 +73,13 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     testWebhook: (webhookId) => runWebhookTest(client, options.taskQueue, webhookId),
     async isReady() {
       try {
-        // The namespace is checked until it is found. Later probes must not use up its limits.
-        if (hasNamespace) await connection.workflowService.getSystemInfo({});
-        else await connection.workflowService.describeNamespace({ namespace });
-        hasNamespace = true;
+        // Anybody may probe, and must not use up the limits of the namespace.
+        if (performance.now() - foundAt < foundForMs) {
+          await connection.workflowService.getSystemInfo({});
+        } else {
+          await connection.workflowService.describeNamespace({ namespace });
+          foundAt = performance.now();
+        }
         return true;
       } catch {
         return false;

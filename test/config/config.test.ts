@@ -146,6 +146,12 @@ describe('a setting', () => {
       );
       expect(faultsOf(process, { ...complete, ...wholeS3 })).toEqual([]);
       expect(faultsOf(process, { ...complete, S3_REGION: 'eu-central-1' })).toEqual([]);
+      const byHost = { ...complete, ...wholeS3, S3_PATH_STYLE: '0' };
+      expect(faultsOf(process, byHost)).toEqual([]);
+      const byNumber = { ...byHost, S3_ENDPOINT: 'https://203.0.113.5:9000' };
+      expect(faultsOf(process, byNumber)).toEqual([
+        expect.stringMatching(/^S3_PATH_STYLE is false/),
+      ]);
     },
   );
 

@@ -20,6 +20,7 @@ test.each<[text: string, fault: string]>([
   ['7', 'it is a number'],
   ['true', 'it is a boolean'],
   ['{"a":[1e400]}', 'larger than any number that can be read'],
+  [`{"a":${'9'.repeat(250)}e99}`, 'larger than any number that can be read'],
   [`{"a":-${'9'.repeat(400)}}`, 'larger than any number that can be read'],
   ['{"__proto__":1}', 'it holds a forbidden property name'],
 ])('the message for the refused text %j names the cause', (text, fault) => {

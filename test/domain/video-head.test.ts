@@ -159,6 +159,21 @@ describe('the size of a video', () => {
   });
 });
 
+test.each<[string, Buffer, boolean]>([
+  ['a whole file', mp4(3), false],
+  [
+    'a whole file with other bytes behind it',
+    Buffer.concat([mp4(3), Buffer.from('TAG'.padEnd(128))]),
+    false,
+  ],
+  ['a file that ends within its last box', mp4(3).subarray(0, -1), true],
+  ['a file that ends between two boxes', mp4(3).subarray(0, 24), true],
+])('%s is cut: %s', (_, bytes, isCut) => {
+  const head = createVideoHead();
+  head.read(bytes);
+  expect(head.isCut()).toBe(isCut);
+});
+
 test('a file of empty boxes is read up to its thousandth box only', () => {
   const empty = (count: number) => Buffer.alloc(8 * count, box('free'));
   expect(lengthOf(Buffer.concat([empty(900), mp4(3)]))).toBe(3_000);

@@ -64,8 +64,9 @@ export async function storeUpload(
     await sent.complete;
   } catch (error) {
     sent.bytes.destroy();
-    await deps.storage.remove(key);
-    await dropUpload(deps.db, id);
+    // If the storage is away, the row stays, so that the reconciler removes the bytes.
+    const drop = () => dropUpload(deps.db, id);
+    await deps.storage.remove(key).then(drop, () => undefined);
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
