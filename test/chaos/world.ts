@@ -64,7 +64,18 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** Another program may take a port that was free a moment ago. Then the start is repeated. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tryWorld(options);
+    } catch (error) {
+      if (tries === 3 || options.cluster || !/Port \d+ is taken/.test(String(error))) throw error;
+    }
+  }
+}
+
+async function tryWorld(options: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'video-chaos-'));
   // PostgreSQL may run as another user.
   await chmod(folder, 0o755);
@@ -114,8 +125,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       }),
     ),
   ];
-  await Promise.all(starts.map((part) => part.start()));
-  return {
+  const world: World = {
     stack,
     folder,
     db,
@@ -158,6 +168,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+  try {
+    await Promise.all(starts.map((part) => part.start()));
+    return world;
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
 }
 
 function ours({ parts }: Stack): string[] {
