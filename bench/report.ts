@@ -55,21 +55,10 @@ export async function writeResults(
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-interface Known {
-  readonly versions?: object;
-  readonly rounds?: number;
-  readonly findings: readonly { readonly row: string; readonly at?: string }[];
-}
-
 /** The findings of the previous runs. A benchmark that is not run again keeps its findings. */
 function keptFindings(file: string): { row: string }[] {
   try {
-    const known = JSON.parse(readFileSync(file, 'utf8')) as Known;
-    const { versions, rounds } = known;
-    // Older files name the versions once, for all findings.
-    return known.findings.map(({ at, ...one }) =>
-      versions ? { ...one, run: { at, rounds, ...versions } } : one,
-    );
+    return (JSON.parse(readFileSync(file, 'utf8')) as { findings: { row: string }[] }).findings;
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 // Makes the URLs of input files when a job is sent. If the storage can sign links that the generator
-// can reach, the URL is a signed link of the storage. Otherwise the URL is a link of this service, if the generator can
-// reach this service. Otherwise the file itself is sent as a data URL. A signed link is valid until
-// the deadline of the task, but for at most seven days.
+// can reach, the URL is a signed link of the storage. Otherwise the URL is a link of this service,
+// if the generator can reach this service. Otherwise the file itself is sent as a data URL. A signed
+// link is valid until the deadline of the task, but for at most seven days.
 
 import { buffer } from 'node:stream/consumers';
 import type { VideoRequest } from '../../src/contract/request';

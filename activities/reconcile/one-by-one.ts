@@ -3,8 +3,8 @@
 
 import { isRetryable } from '../../src/db/database';
 
-// After this many failed calls in a row, Temporal is probably unavailable. The other items are left to
-// the next run, which gets them in another order.
+// After this many failed calls in a row, Temporal is probably unavailable. The other items are left
+// to a later run.
 const failuresMax = 3;
 
 export async function oneByOne<T>(

@@ -4,6 +4,7 @@
 
 import { contractSeconds, type Ratio } from '../contract/vocabulary';
 import { type Durations, makesLength } from '../domain/catalogue';
+import { coversVideo, type PricedVideo } from '../domain/pricing';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { channelFaults, choiceFaults, enhancerFaults } from './channel-faults';
 import { brokenPromisesOf, type CheckedFile, pathText, type Say } from './checked-file';
@@ -65,6 +66,7 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
     }
   }
   priceFaults(entry, say);
+  meterPriceFaults(entry, say);
   inputFaults(entry, say);
   for (const { path, sentence } of brokenPromisesOf(entry, file)) {
     say(path, `a channel of the model ${sentence}`);
@@ -95,35 +97,22 @@ function modelFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
  * rows would never be used, and its videos would have another price. Only a last row without a
  * condition, behind rows with conditions, may be unused.
  */
-function priceFaults(
-  { prices, resolutions, inputs, audio, durations, channels }: ModelEntry,
-  say: Say,
-): void {
-  const combinations = resolutions.flatMap((resolution) =>
-    (inputs.videosMax > 0 ? [false, true] : [false]).flatMap((inputVideo) =>
-      (audio ? [true, false] : [false]).map((hasAudio) => ({ resolution, inputVideo, hasAudio })),
-    ),
-  );
+function priceFaults(entry: ModelEntry, say: Say): void {
+  const { prices } = entry;
   const isGeneral = (row: (typeof prices)[number]) => Object.keys(row).length === 1;
   const first = prices.findIndex(isGeneral);
   const rest = first === prices.length - 1 ? first : -1;
   const covered = new Set<number>();
   const used = new Set<number>();
-  for (const { resolution, inputVideo, hasAudio } of combinations) {
-    const rows = [...prices.keys()].filter((at) => {
-      const row = prices[at]!;
-      return (
-        (!row.resolutions || row.resolutions.includes(resolution)) &&
-        (row.inputVideo === undefined || row.inputVideo === inputVideo) &&
-        (row.audio === undefined || row.audio === hasAudio)
-      );
-    });
+  for (const video of offeredVideos(entry)) {
+    const rows = [...prices.keys()].filter((at) => coversVideo(prices[at]!, video));
     for (const at of rows) if (at !== rest) covered.add(at);
     if (rows[0] !== undefined) used.add(rows[0]);
     else {
+      const { resolution, inputVideo, audio } = video;
       say(
         ['prices'],
-        `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${hasAudio ? 'with' : 'without'} audio`,
+        `no row covers ${resolution} ${inputVideo ? 'with' : 'without'} input video, ${audio ? 'with' : 'without'} audio`,
       );
     }
   }
@@ -131,6 +120,23 @@ function priceFaults(
     if (!used.has(at))
       say(['prices', at], 'is never used, because earlier rows cover the same videos');
   }
+}
+
+/** Every combination of the properties that a price can depend on. */
+function offeredVideos({ resolutions, inputs, audio }: ModelEntry): PricedVideo[] {
+  return resolutions.flatMap((resolution) =>
+    (inputs.videosMax > 0 ? [false, true] : [false]).flatMap((inputVideo) =>
+      (audio ? [true, false] : [false]).map((hasAudio) => ({
+        resolution,
+        inputVideo,
+        audio: hasAudio,
+      })),
+    ),
+  );
+}
+
+/** An amount must stay far below the largest safe integer, also for the longest video. */
+function meterPriceFaults({ prices, durations, channels }: ModelEntry, say: Say): void {
   const longest = Math.max(lengthsOf(durations)?.max ?? 0, contractSeconds.max);
   const dearest = Math.max(...prices.map(({ perMillionTokens }) => perMillionTokens));
   for (const [index, { meter }] of channels.entries()) {

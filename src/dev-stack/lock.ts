@@ -224,8 +224,7 @@ const codeOf = (error: unknown): string =>
   String((error as NodeJS.ErrnoException).code ?? (error as Error).message);
 const know = (pid: number): Known => ({ pid, began: beginningOf(pid) });
 const lives = ({ pid, began }: Known) => began !== '' && beginningOf(pid) === began;
-const isSame = (one: Known | undefined, other: Known) =>
-  one?.pid === other.pid && one.began === other.began;
+const isSame = (one: Known, other: Known) => one.pid === other.pid && one.began === other.began;
 
 function here(): string {
   try {

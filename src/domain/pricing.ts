@@ -175,14 +175,31 @@ function draftHundredths({ model, draft, audio }: Priced): number {
 }
 
 function priceRow({ model, resolution, hasVideo, audio }: Priced): PriceRow {
-  const row = model.prices.find(
-    (price) =>
-      (price.resolutions?.includes(resolution) ?? true) &&
-      (price.inputVideo ?? hasVideo) === hasVideo &&
-      (price.audio ?? audio === true) === (audio === true),
-  );
+  const video = { resolution, inputVideo: hasVideo, audio: audio === true };
+  const row = model.prices.find((one) => coversVideo(one, video));
   assert(row, `${model.id} has a price for ${resolution}`);
   return row;
+}
+
+/** What a row asks of a video. A condition that it does not name holds for every video. */
+interface PriceConditions {
+  readonly resolutions?: readonly Resolution[] | undefined;
+  readonly inputVideo?: boolean | undefined;
+  readonly audio?: boolean | undefined;
+}
+
+export interface PricedVideo {
+  readonly resolution: Resolution;
+  readonly inputVideo: boolean;
+  readonly audio: boolean;
+}
+
+export function coversVideo(row: PriceConditions, video: PricedVideo): boolean {
+  return (
+    (row.resolutions?.includes(video.resolution) ?? true) &&
+    (row.inputVideo ?? video.inputVideo) === video.inputVideo &&
+    (row.audio ?? video.audio) === video.audio
+  );
 }
 
 function enhancementPriceOf({ enhancement, superResolution }: Priced): number | null {
