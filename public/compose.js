@@ -9,7 +9,7 @@ import { inputNames, inputNote, money } from './format.js';
 import { go } from './hooks.js';
 import { MediaField } from './media.js';
 import { Enhance, enhanceNames, More, moreNames, Options, optionNames } from './options.js';
-import { html, useEffect, useRef, useState } from './preact.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
 import { Quote, useQuote } from './quote.js';
 import { emptyDraft, fitDraft, isDraft, mediaOf, missingOf, requestOf } from './request.js';
 import { recall, remember } from './session.js';
@@ -107,7 +107,8 @@ function useSending({ api, draft, model, account, form, isUploading }) {
   const fault = attempt.fault ?? asked.fault;
   const { fields, rest } = fault ? spread(fault, namesOf(draft, model)) : { fields: {}, rest: [] };
   const isSent = tries > 0 || attempt.fault;
-  useEffect(() => {
+  // A layout effect moves the focus in the moment in which the fault appears.
+  useLayoutEffect(() => {
     if (isSent) form.current?.querySelector('[aria-invalid=true]')?.focus();
   }, [tries, attempt.fault]);
   return {

@@ -4,7 +4,14 @@
 import htm from './vendor/htm.js';
 import { h, render } from './vendor/preact.js';
 
-export { useCallback, useEffect, useMemo, useRef, useState } from './vendor/hooks.js';
+export {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from './vendor/hooks.js';
 export const html = htm.bind(h);
 export { render };
 
