@@ -32,7 +32,8 @@ async function aFinishedTask(n: number): Promise<Created> {
     { status: 'submitted', step: 1 },
     { status: 'succeeded', step: 9 },
   ];
-  return { key: String(n), callback: false, outcome: 'ok', id: json.id, seen };
+  const ends = { status: 'succeeded', enhancements: 0 } as const;
+  return { key: String(n), callback: false, ends, outcome: 'ok', id: json.id, seen };
 }
 
 const storageOf = async (key: string) => buffer((await world.storage.read(key)) as Readable);
@@ -62,6 +63,15 @@ test('the checker finds a status that went backwards', async () => {
   const [first, second] = good as [Created, Created];
   const back = { ...first, seen: [...first.seen, { status: 'running', step: 2 }] };
   expect(await judged([back, second])).toContain('stepped back from succeeded to running');
+});
+
+test('the checker finds a task that ended in another way than without a fault', async () => {
+  const [first, second] = good as [Created, Created];
+  const failing = { ...first, ends: { status: 'failed', enhancements: 0 } as const };
+  const enhanced = { ...second, ends: { status: 'succeeded', enhancements: 1 } as const };
+  const found = await judged([failing, enhanced]);
+  expect(found).toContain(`${first.id} ended succeeded instead of failed`);
+  expect(found).toContain(`${second.id} was enhanced 0 times instead of 1`);
 });
 
 test('the checker finds a charge for a failed task', async () => {

@@ -30,6 +30,7 @@ export async function brokenPromises(
     ...[...enhancements]
       .filter(([, count]) => count > 1)
       .map(([id, count]) => `${id} was enhanced ${count} times`),
+    ...creates.flatMap((create) => checkEnding(create, rows, enhancements)),
     ...(await checkBooks(world)),
     ...(await checkResults(world)),
   ];
@@ -69,6 +70,23 @@ function checkFree({ outcome, free }: Created, rows: readonly Row[]): string[] {
   if (outcome === 'ok' || !free) return [];
   const cost = rows.find(({ id }) => id === free)?.net ?? 0;
   return cost === 0 ? [] : [`${free} was to cost nothing and cost ${cost}`];
+}
+
+/** A fault of the service fails no accepted task, and an enhanced task is enhanced. */
+function checkEnding(
+  { outcome, id, ends }: Created,
+  rows: readonly Row[],
+  enhancements: ReadonlyMap<string, number>,
+): string[] {
+  const status = rows.find((row) => row.id === id)?.status;
+  if (outcome !== 'ok' || !id || !ends || !status) return [];
+  const enhanced = enhancements.get(id) ?? 0;
+  return [
+    ...(status === ends.status ? [] : [`${id} ended ${status} instead of ${ends.status}`]),
+    ...(enhanced === ends.enhancements
+      ? []
+      : [`${id} was enhanced ${enhanced} times instead of ${ends.enhancements}`]),
+  ];
 }
 
 function checkReads({ id, seen }: Created): string[] {

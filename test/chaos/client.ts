@@ -5,9 +5,17 @@ import { textTask } from '../support/service';
 import { sized } from '../support/sized';
 import type { World } from './world';
 
+/** How a task ends, by the script of its jobs. */
+interface Ending {
+  readonly status: 'succeeded' | 'failed';
+  readonly enhancements: number;
+}
+
 export interface Created {
   readonly key: string;
   readonly callback: boolean;
+  /** The ending that the checker expects; absent if the test itself checks the ending. */
+  ends?: Ending;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
   /**
@@ -69,7 +77,7 @@ export function startCrowd(world: World, options: CrowdOptions): Crowd {
     id: null,
     seen: [],
   }));
-  const bodies = creates.map(({ callback }) => bodyOf(world, callback, random()));
+  const bodies = creates.map((one) => scripted(world, one, random()));
   const waiting = creates.map((create, n) => ({ create, body: bodies[n] as object, n }));
   const openMax = openMaxPerClient * clients;
   const unfinished = () => creates.filter((one) => one.outcome === 'ok' && !isFinal(one));
@@ -128,7 +136,10 @@ export function startTask(
 } {
   single += 1;
   const key = `single-${single}`;
-  const entry: Created = { key, callback: !isPlain, outcome: 'unknown', id: null, seen: [] };
+  const entry: Created = {
+    ...{ key, callback: !isPlain, outcome: 'unknown', id: null, seen: [] },
+    ends: { status: 'succeeded', enhancements: isPlain ? 0 : 1 },
+  };
   const metadata = {
     callback_url: `${world.callbackUrl}/${single}`,
     super_resolution_config: { resolution: '1080p' },
@@ -165,12 +176,18 @@ async function isAnyRowOpen({ db }: World): Promise<boolean> {
   return rows[0]?.open ?? false;
 }
 
-/** The body of a create: a plain task, an enhanced task or a task that fails. */
-function bodyOf(world: World, callback: boolean, chance: number): object {
-  const script = { run_s: chance * 1.5, ...(chance < 0.1 ? { end: 'failed' } : {}) };
+/**
+ * Makes the task a plain task, an enhanced task or a task that fails. Returns the body of its
+ * create.
+ */
+function scripted(world: World, entry: Created, chance: number): object {
+  const fails = chance < 0.1;
+  const isEnhanced = chance > 0.8;
+  entry.ends = { status: fails ? 'failed' : 'succeeded', enhancements: isEnhanced ? 1 : 0 };
+  const script = { run_s: chance * 1.5, ...(fails ? { end: 'failed' } : {}) };
   const metadata = {
-    ...(callback ? { callback_url: `${world.callbackUrl}/${chance}` } : {}),
-    ...(chance > 0.8 ? { super_resolution_config: { resolution: '1080p' } } : {}),
+    ...(entry.callback ? { callback_url: `${world.callbackUrl}/${chance}` } : {}),
+    ...(isEnhanced ? { super_resolution_config: { resolution: '1080p' } } : {}),
   };
   return textTask(script, { metadata });
 }

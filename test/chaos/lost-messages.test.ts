@@ -128,6 +128,7 @@ async function allAreFinal(place: Place): Promise<void> {
   const { holders } = place;
   const othersAreFinal = async () => (await open()) <= holders.length;
   await until('the others are final', othersAreFinal, finalWithinMs);
+  for (const holder of holders) holder.ends = { status: 'failed', enhancements: 0 };
   await Promise.all(holders.map(({ id }) => cancel(world, id)));
   place.holders = [];
   await until('all tasks are final', async () => (await open()) === 0, finalWithinMs);

@@ -71,7 +71,8 @@ function startLong(count: number): Promise<Created[]> {
   const create = async (): Promise<Created> => {
     const body = textTask({ run_s: 20 });
     const { json } = await call(api, world.apiKey, 'POST', '/v1/videos/generations', body);
-    return { key: json.id, callback: false, outcome: 'ok', id: json.id, seen: [] };
+    const ends = { status: 'succeeded', enhancements: 0 } as const;
+    return { key: json.id, callback: false, ends, outcome: 'ok', id: json.id, seen: [] };
   };
   return Promise.all(Array.from({ length: count }, create));
 }
