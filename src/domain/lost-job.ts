@@ -1,6 +1,6 @@
 // Decides whether a provider's list shows the job of a create that was not answered. A job is
-// recognised by a name that we gave it, or by its seed. If the list shows neither, the job is the
-// only one without an owner, but only in an account in which nobody else makes jobs. The job counts
+// recognised by a name that we gave it, by its seed, or by its prompt. If the list shows none of
+// these, the job is the only one without an owner, but only in an account in which nobody else makes jobs. The job counts
 // as absent only if every listed job certainly belongs to another task. Otherwise the result is
 // unclear.
 
@@ -9,6 +9,8 @@ export interface ListedJob {
   /** Null if the provider sent no id or an unreadable id. */
   readonly upstreamId: string | null;
   readonly seed: number | null;
+  /** True if the list shows prompts, and the job has the prompt of our create. */
+  readonly hasOurPrompt?: boolean;
   readonly createdAtMs: number | null;
   /** True if the list shows a parameter of the job that differs from ours. */
   readonly differs: boolean;
@@ -27,11 +29,6 @@ export interface JobListing {
   readonly sinceMs: number;
   /** True if nobody else makes jobs in this account, so that a job without an owner is a lost one. */
   readonly isOurAccount?: boolean;
-  /**
-   * True if the list shows prompts instead of seeds. A job with our prompt is then listed with our
-   * seed.
-   */
-  readonly byPrompt?: boolean;
 }
 
 /** The task that a listed job is known to belong to. */
@@ -77,7 +74,7 @@ export function findInListing(
   });
   return listing.isOurAccount
     ? findByElimination(listing, strangers)
-    : findBySeed(listing, strangers, known, lost);
+    : findByContent(listing, strangers, known, lost);
 }
 
 function isOld({ createdAtMs }: ListedJob, { sinceMs }: JobListing): boolean {
@@ -90,15 +87,16 @@ function findByElimination(listing: JobListing, strangers: readonly ListedJob[])
   return candidates.length > 0 ? theOnly(candidates, 'elimination') : { found: 'none' };
 }
 
-function findBySeed(
+function findByContent(
   listing: JobListing,
   strangers: readonly ListedJob[],
   known: readonly { readonly job: ListedJob; readonly owner: JobOwner }[],
   lost: Lost,
 ): Found {
-  const ours = strangers.filter((job) => job.seed === lost.seed);
-  if (ours.some((job) => isOld(job, listing))) return unclear('an older job carries its seed');
-  if (ours.length > 0) return theOnly(ours, listing.byPrompt ? 'prompt' : 'seed');
+  const ours = strangers.filter((job) => job.hasOurPrompt || job.seed === lost.seed);
+  if (ours.some((job) => isOld(job, listing))) return unclear('an older job looks the same');
+  const [first] = ours;
+  if (first) return theOnly(ours, first.hasOurPrompt ? 'prompt' : 'seed');
   if (!listing.isComplete) return unclear('the list could not be read as a whole');
   const candidates = strangers.filter((job) => !isOld(job, listing));
   if (candidates.some(({ seed }) => seed === null)) return unclear('a job does not show its seed');

@@ -1,7 +1,9 @@
-// Faults of a create at a provider that speaks OpenAI videos, beside those of create-faults.test.ts. No task may have two jobs, and a
-// task whose job cannot be found must end with a fault of the service, so that it is refunded.
+// Faults of a create at a provider that speaks OpenAI videos, beside those of create-faults.test.ts.
+// No task may have two jobs, and a task whose job cannot be found must end with a fault of the
+// service, so that it is refunded.
 
 import { randomUUID } from 'node:crypto';
+import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { aRequest } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { startUpstream, type Upstream } from '../support/upstream';
@@ -14,7 +16,8 @@ beforeAll(async () => {
     const baseUrl = base.baseUrl.replace('/api/v3', '/v1');
     const videos = { ...base, baseUrl, protocol: 'openai-videos', profile: 'gateway' };
     const keyless = { ...videos, honoursIdempotencyKey: false, hasList: false };
-    return [keyless, { ...keyless, id: 'second' }, { ...keyless, id: 'listed', hasList: true }];
+    const listed = { ...keyless, id: 'listed', hasList: true };
+    return [keyless, { ...keyless, id: 'second' }, listed, { ...listed, id: 'listed:KEY_B' }];
   });
 });
 afterAll(async () => {
@@ -89,12 +92,20 @@ describe('a provider without keys whose list shows the prompts', () => {
   const newPrompt = () => `prompt ${randomUUID()}`;
   const lost = { lose_reply: true, times: 1 };
 
-  async function begun(create: object, prompt: string) {
+  let seed = 0;
+
+  /** Each task has another seed, as in the service. */
+  async function begun(create: object, prompt: string, channel = 'listed') {
     const studio = { render: 'none', run_s: 60, create };
     const request = aRequest({ prompt, metadata: { passThrough: { studio } } });
     const first = await upstream.input({}, { request });
-    const plan = { ...first.plan, channels: [choice('listed')] };
+    seed += 1;
+    const plan = { ...first.plan, seed, channels: [choice(channel)] };
     const input = { ...first, plan };
+    await database.db.raw('update tasks set plan = ? where id = ?', [
+      JSON.stringify(plan),
+      input.taskId,
+    ]);
     await upstream.attempt(input).catch(() => undefined);
     return input;
   }
@@ -122,11 +133,27 @@ describe('a provider without keys whose list shows the prompts', () => {
     expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
   });
 
-  test('lends no job of a known task to a lost task with the same prompt', async () => {
+  test.each(['listed', 'listed:KEY_B'])(
+    'lends no job of a known task to a lost task with the same prompt at the channel %s',
+    async (channel) => {
+      const prompt = newPrompt();
+      await begun({}, prompt);
+      const input = await begun({ status: 500, times: 1 }, prompt, channel);
+      expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
+    },
+  );
+
+  test('keeps the job of a known task with the same prompt if a lost task is cancelled', async () => {
     const prompt = newPrompt();
-    await begun({}, prompt);
-    const input = await begun({ status: 500, times: 1 }, prompt);
-    expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
+    const lostInput = await begun({ status: 500, times: 1 }, prompt, 'listed:KEY_B');
+    await database.db.raw(
+      `update tasks set object = '{}', finished_at = now() - interval '1 minute' where id = ?`,
+      [lostInput.taskId],
+    );
+    const known = await begun({}, prompt);
+    const { readJob, cancelJob } = createFollowActivities(upstream.deps);
+    await expect(cancelJob(lostInput)).rejects.toMatchObject({ type: 'CancelNotTaken' });
+    expect(await readJob(known)).toMatchObject({ status: 'running' });
   });
 
   test('leaves it open which of two lost tasks with the same prompt has a job', async () => {

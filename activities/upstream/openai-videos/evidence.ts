@@ -34,16 +34,16 @@ export async function listEvidence(
       const createdAt = unixSecondsOf(field(video, 'created_at'));
       const createdAtMs = createdAt === null ? null : createdAt * 1000;
       if (createdAtMs !== null) oldestMs = Math.min(oldestMs, createdAtMs);
-      const seed = isOurs(video, plan, window) ? plan.seed : null;
-      if (id) jobs.set(id, { upstreamId: id, seed, createdAtMs, differs: false });
+      const hasOurPrompt = looksOurs(video, plan, window);
+      const seen = { seed: null, hasOurPrompt, createdAtMs, differs: false };
+      if (id) jobs.set(id, { upstreamId: id, ...seen });
     }
     const last = upstreamIdOf(field(videos.at(-1), 'id'));
     const isLast = field(answer.json, 'has_more') !== true || last === null || last === after;
     if (isLast || oldestMs < sinceMs - behindMs) break;
     after = last;
   }
-  const listed = { jobs: [...jobs.values()], sinceMs: sinceMs - behindMs };
-  return { ...listed, isComplete: false, byPrompt: true };
+  return { jobs: [...jobs.values()], sinceMs: sinceMs - behindMs, isComplete: false };
 }
 
 function videosIn(answer: UpstreamAnswer): readonly unknown[] {
@@ -53,7 +53,7 @@ function videosIn(answer: UpstreamAnswer): readonly unknown[] {
 }
 
 /** The prompt must be shown. The other values may be absent, because some servers show fewer. */
-function isOurs(
+function looksOurs(
   video: unknown,
   plan: JobInput['plan'],
   { prompt, upstreamModel }: ListWindow,

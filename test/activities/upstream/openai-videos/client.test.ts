@@ -179,20 +179,21 @@ describe('the list as evidence of a lost create', () => {
       honoursIdempotencyKey: false,
     }).list(aJobInput({ plan }), window);
 
-  test.each<[string, object, number | null]>([
-    ['all that was sent', {}, 42],
-    ['a length as a number', { seconds: 5 }, 42],
-    ['only the prompt', { model: undefined, size: null, seconds: undefined }, 42],
-    ['another prompt', { prompt: 'a dog' }, null],
-    ['no prompt', { prompt: null }, null],
-    ['another model', { model: 'n' }, null],
-    ['another size', { size: '720x1280' }, null],
-    ['another length', { seconds: '8' }, null],
-  ])('takes a video that shows %s for ours or not', async (_, over, seed) => {
+  test.each<[string, object, boolean]>([
+    ['all that was sent', {}, true],
+    ['a length as a number', { seconds: 5 }, true],
+    ['only the prompt', { model: undefined, size: null, seconds: undefined }, true],
+    ['another prompt', { prompt: 'a dog' }, false],
+    ['no prompt', { prompt: null }, false],
+    ['another model', { model: 'n' }, false],
+    ['another size', { size: '720x1280' }, false],
+    ['another length', { seconds: '8' }, false],
+  ])('takes a video that shows %s for ours or not', async (_, over, hasOurPrompt) => {
     service.say = () => ({ body: { data: [{ ...ours, ...over }], has_more: false } });
+    const seen = { upstreamId: 'video_1', seed: null, hasOurPrompt };
     expect(await listing()).toMatchObject({
-      ...{ isComplete: false, byPrompt: true },
-      jobs: [{ upstreamId: 'video_1', seed, createdAtMs: (now - 100) * 1000 }],
+      isComplete: false,
+      jobs: [{ ...seen, createdAtMs: (now - 100) * 1000 }],
     });
   });
 
