@@ -37,10 +37,12 @@ export async function readEach(
   const turn = turns(gapOf(pace));
   let come = new Map<string, JobReading>();
   let count = 0;
+  let refusals = 0;
   let trouble: UpstreamFault | undefined;
-  // After a `busy` or `operator` fault every request would fail, so the remaining jobs are not
-  // read.
-  const isAboutAll = () => trouble?.kind === 'busy' || trouble?.kind === 'operator';
+  // After a `busy` fault, or if the account is refused, every request would fail, so the remaining
+  // jobs are not read. A single `operator` fault may belong to one job, for example of a former
+  // project.
+  const isAboutAll = () => trouble?.kind === 'busy' || (count === 0 && refusals >= readsAtOnce);
   const readOne = async (id: string) => {
     await turn();
     if (isAboutAll()) return;
@@ -51,6 +53,7 @@ export async function readEach(
       count += 1;
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
+      if (error.kind === 'operator') refusals += 1;
       if (error.kind !== 'not_found' && !isAboutAll()) trouble = error;
     }
   };

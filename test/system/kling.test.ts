@@ -31,6 +31,11 @@ test.each([
   expect((await ended({ images, input_type: type })).status).toBe('succeeded');
 });
 
+test('a task with a watermark succeeds with the marked video of its two', async () => {
+  const task = await ended({ metadata: { watermark: true } });
+  expect(task.status).toBe('succeeded');
+});
+
 test('a failed video, also one that was filtered, costs nothing', async () => {
   await script({ end: 'failed', message: 'Failure to pass the risk control system' });
   const task = await ended();

@@ -31,7 +31,9 @@ export function readingOf(json: unknown): JobReading {
 
 function resultOf(output: unknown, json: unknown) {
   const usage = field(json, 'usage');
-  const videoUrl = textOf(field(output, 'video_url'));
+  // The models of Kling make two videos if a watermark was asked for.
+  const marked = textOf(field(output, 'watermark_video_url'));
+  const videoUrl = marked ?? textOf(field(output, 'video_url'));
   const figure = (name: string) => numberOf(field(usage, name));
   return {
     videoUrl,

@@ -10,7 +10,6 @@ export const options: readonly string[] = [
   'shot_type',
   'multi_prompt',
   'element_list',
-  'voice_list',
   'camera_control',
 ];
 

@@ -29,11 +29,11 @@ function kindOf(status: number, code: number | null): FaultKind {
 }
 
 function kindOfCode(code: number): FaultKind {
-  // The key or the account: a wrong token, no money, no access.
-  if (code >= 1000 && code < 1200) return 'operator';
+  // The key or the account: a wrong token, no money, no access, an address that is not allowed.
+  if ((code >= 1000 && code < 1200) || code === 1304) return 'operator';
   // There is no such path, model or task.
   if (code === 1202 || code === 1203) return 'not_found';
-  if (code >= 1302 && code <= 1304) return 'busy';
+  if (code === 1302 || code === 1303) return 'busy';
   return code >= 1200 && code < 1400 ? 'caller' : 'ambiguous';
 }
 

@@ -20,8 +20,11 @@ export function readingOf(task: unknown): JobReading {
 function resultOf(task: unknown) {
   const videos = field(field(task, 'task_result'), 'videos');
   const video: unknown = Array.isArray(videos) ? videos[0] : undefined;
+  // A job with a watermark makes two videos: `url` is the one without the mark.
+  const isMarked = field(field(task, 'watermark_info'), 'enabled') === true;
+  const marked = isMarked ? textOf(field(video, 'watermark_url')) : null;
   return {
-    videoUrl: textOf(field(video, 'url')),
+    videoUrl: marked ?? textOf(field(video, 'url')),
     lastFrameUrl: null,
     expiresAt: null,
     durationSeconds: textSecondsOf(field(video, 'duration')),

@@ -25,11 +25,18 @@ export function viewTask(job: GenerationJob, files: ResultFiles): object {
       submit_time: timeOf(job.createdAt),
       scheduled_time: timeOf(job.startedAt),
       end_time: timeOf(job.finishedAt),
-      ...(isDone ? { orig_prompt: request.prompt, video_url: files.url(job, 'video.mp4') } : {}),
+      ...(isDone ? { orig_prompt: request.prompt, ...videoOf(job, files) } : {}),
       ...failureOf(job),
     },
     ...(isDone && script.usage !== false ? { usage: usageOf(job, result) } : {}),
   };
+}
+
+/** With a watermark, the models of Kling have a second video, which the studio does not make. */
+function videoOf(job: GenerationJob, files: ResultFiles): object {
+  const url = files.url(job, 'video.mp4');
+  const hasTwo = job.request.watermark && job.kept?.model?.startsWith('kling/');
+  return hasTwo ? { video_url: '', watermark_video_url: url } : { video_url: url };
 }
 
 /** Models up to Wan 2.5 report other names than the newer ones. */

@@ -116,6 +116,13 @@ test.each([
   });
 });
 
+test('of two videos the task gets the one with the watermark', async () => {
+  const urls = { video_url: 'https://a/plain.mp4', watermark_video_url: 'https://a/marked.mp4' };
+  service.say = () => task({ task_status: 'SUCCEEDED', ...urls });
+  const { result } = await generator.read('t-1');
+  expect(result).toMatchObject({ videoUrl: 'https://a/marked.mp4' });
+});
+
 test('a success without a link has no address', async () => {
   service.say = () => task({ task_status: 'SUCCEEDED' });
   expect(await generator.read('t-1')).toMatchObject({ result: { videoUrl: null } });

@@ -45,7 +45,7 @@ test.each([
   ['a refusal with 200', { status: 200, body: error(1201) }, 'caller'],
   ['a rate limit', { status: 429, body: error(1302) }, 'busy'],
   ['too many jobs', { status: 429, body: error(1303) }, 'busy'],
-  ['a rate limit of an address', { status: 429, body: error(1304) }, 'busy'],
+  ['an address that is not allowed', { status: 429, body: error(1304) }, 'operator'],
   ['429 without a body', { status: 429, body: '' }, 'busy'],
   ['401 without a body', { status: 401, body: '' }, 'operator'],
   ['404 of another server', { status: 404, body: '<html>' }, 'not_found'],
@@ -110,6 +110,16 @@ test.each([
   },
 );
 
+test.each([
+  ['the video with the mark, if a mark was asked for', true, 'https://a/marked.mp4'],
+  ['the video without a mark, if none was asked for', false, 'https://a/plain.mp4'],
+])('of two videos the task gets %s', async (_, enabled, videoUrl) => {
+  const videos = [{ url: 'https://a/plain.mp4', watermark_url: 'https://a/marked.mp4' }];
+  const ended = { task_status: 'succeed', task_result: { videos }, watermark_info: { enabled } };
+  service.say = () => task(ended);
+  expect(await generator.read('text2video/81')).toMatchObject({ result: { videoUrl } });
+});
+
 test('a task that failed has a sentence of the service, and not the text of the provider', async () => {
   service.say = () => task({ task_status: 'failed', task_status_msg: 'raw text' });
   const { failure } = await generator.read('text2video/81');
@@ -135,6 +145,26 @@ test('many tasks are read one by one, and unknown ones are left out', async () =
   const ids = ['text2video/a', 'text2video/gone', 'image2video/b'];
   const read = [...(await readAll(generator, ids)).keys()];
   expect(read).toEqual(['text2video/a', 'image2video/b']);
+});
+
+test('jobs that the account may not read hide no other job', async () => {
+  const refused = ({ path }: { path: string }) => path.includes('image2video');
+  service.say = (asked) =>
+    refused(asked) ? { status: 403, body: error(1103) } : task({ task_status: 'submitted' });
+  const others = Array.from({ length: 100 }, (_, n) => `text2video/${n}`);
+  const ids = ['image2video/a', 'image2video/b', ...others];
+  expect([...(await readAll(generator, ids)).keys()]).toHaveLength(100);
+});
+
+test('after a refusal of the account no more jobs are read, and the channel is told', async () => {
+  let asked = 0;
+  service.say = () => {
+    asked += 1;
+    return { status: 401, body: error(1000) };
+  };
+  const ids = Array.from({ length: 200 }, (_, n) => `text2video/${n}`);
+  await expect(readAll(generator, ids)).rejects.toMatchObject({ kind: 'operator' });
+  expect(asked).toBeLessThan(100);
 });
 
 describe('the search for a lost create', () => {
