@@ -87,12 +87,13 @@ export function createChannels(
       const trouble = troubles.get(known) ?? { failures: 0, restUntil: 0, kind };
       trouble.failures += 1;
       trouble.kind = kind;
-      const rest =
+      const atLeastMs =
         kind === 'operator'
           ? restAfterAccountTroubleMs
           : trouble.failures >= failuresMax
             ? restAfterFailuresMs
-            : (retryAfterMs ?? 0);
+            : 0;
+      const rest = Math.max(atLeastMs, retryAfterMs ?? 0);
       trouble.restUntil = Math.max(trouble.restUntil, now() + rest);
       troubles.set(known, trouble);
       more.onFault?.(id, kind, of === 'creates' ? trouble.restUntil - now() : 0);

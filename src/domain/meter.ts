@@ -63,5 +63,6 @@ export function meteredTokensMax(meter: PlannedMeter): number {
 
 function countedMs(seconds: number | null, maxMs: number): number {
   const isUsable = seconds !== null && seconds >= 0;
-  return isUsable ? Math.min(Math.ceil(seconds * 1000), maxMs) : maxMs;
+  // 2.007 * 1000 is a little more than 2007.
+  return isUsable ? Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), maxMs) : maxMs;
 }

@@ -35,6 +35,18 @@ function channelsWith(keys: Record<string, string>, now = Date.now) {
   );
 }
 
+test('a channel rests as long as its provider asks, also after many failures', () => {
+  let nowMs = 0;
+  const channels = channelsWith({}, () => nowMs);
+  for (let failures = 1; failures <= 7; failures += 1) {
+    channels.failed(first, 'creates', 'busy', 120_000);
+    expect(channels.restMs(first, 'creates')).toBe(120_000);
+    nowMs += 120_000;
+  }
+  channels.failed(first, 'creates', 'busy', null);
+  expect(channels.restMs(first, 'creates')).toBe(30_000);
+});
+
 test('a refused key rests and comes back, while the other key takes the jobs and polls its own', async () => {
   let nowMs = Date.now();
   const keys = { KEY: 'revoked', SECOND: studioKey };

@@ -116,6 +116,7 @@ test('seconds are charged as they are, but never more than was asked for', () =>
   const plan = planOf([{ perSecond: { '720p': 20_000 } }]);
   expect(plan.hold.tokens).toBe(100_000);
   expect(tokensOf(plan, { seconds: 4.5 })).toBe(90_000);
+  expect(tokensOf(plan, { seconds: 2.007 })).toBe(40_140);
   expect(tokensOf(plan, { seconds: 10 })).toBe(100_000);
   expect(tokensOf(plan, { seconds: null })).toBe(100_000);
 });
