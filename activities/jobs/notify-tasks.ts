@@ -33,13 +33,10 @@ export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Pro
   await markNotified(deps.db, unknown.filter(isEnd), unknownForSeconds);
 }
 
-/**
- * Offers the free slots of a channel to waiting jobs. A paused channel offers no slots, so that the
- * waiting jobs can go to their other channels.
- */
+/** Offers the free slots of a channel to waiting jobs. */
 export async function offerFreeSlots(deps: Notifier, channel: string): Promise<void> {
   const found = deps.channels.find(channel);
-  if (!found || deps.channels.restMs(channel, 'creates') > 0) return;
+  if (!found) return;
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
 }
 

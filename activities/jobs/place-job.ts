@@ -1,11 +1,19 @@
 // Makes one attempt to place a job at one of its channels. src/domain/placing.ts decides each step;
 // this file carries the step out and reports what happened.
 
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/activity';
+import { isRetryable } from '../../src/db/database';
 import { closeCancelled } from '../../src/db/jobs/cancels';
 import { hasChannel, type Job } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
-import { forgetSending, storeOpened, storeRejected, waitForTurn } from '../../src/db/jobs/steps';
+import {
+  type Destination,
+  forgetSending,
+  storeOpened,
+  storeRejected,
+  waitForTurn,
+} from '../../src/db/jobs/steps';
 import { takeOver } from '../../src/db/jobs/take-over';
 import { assert } from '../../src/domain/assert';
 import {
@@ -57,6 +65,8 @@ const unresolved: JobFailure = {
 class Placement {
   /** What this attempt knows of the job. */
   job: PlacingJob;
+  /** A restored Temporal may give out the same attempt twice, so its number is no name. */
+  private readonly attempt = randomUUID();
   /** The channels to which this attempt may still offer the job. */
   private left: Candidate[];
   private isFull = false;
@@ -101,7 +111,7 @@ class Placement {
       case 'store':
         return this.store(step.upstreamId);
       case 'release': {
-        const isReleased = await forgetSending(deps.db, input, thisAttempt());
+        const isReleased = await this.release();
         return isReleased ? this.carryOut(step.next) : { is: 'superseded' };
       }
       case 'cancel': {
@@ -134,7 +144,7 @@ class Placement {
       if (deps.channels.restMs(channel.id, 'creates') > 0) continue;
       this.sendBy = performance.now() + sendWithinMs;
       const to = { channel: channel.id, upstreamModel, repeatable: provider.repeatsAreSafe };
-      const slot = await takeSlot(deps.db, input, to, channel.jobsInFlightMax, thisAttempt());
+      const slot = await this.takeSlot(to, channel.jobsInFlightMax);
       if (slot.outcome === 'moved') return { is: 'moved' };
       if (slot.outcome === 'taken') {
         this.secondsLeft = slot.secondsLeft;
@@ -151,13 +161,32 @@ class Placement {
     return { is: 'no channel', restMs: rests.length > 0 ? Math.min(...rests) : 0 };
   }
 
+  private async takeSlot(to: Destination, slots: number | null) {
+    try {
+      return await takeSlot(this.deps.db, this.input, to, slots, this.attempt);
+    } catch (error) {
+      // The slot may be taken although the answer was lost. But nothing was sent.
+      if (isRetryable(error)) await this.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Records that no create of this attempt is in progress. Only this attempt knows that. Returns
+   * false if a later attempt has taken the job over.
+   */
+  private release(): Promise<boolean> {
+    const { deps, input, attempt } = this;
+    return whileRetryable(deps.stopping, () => forgetSending(deps.db, input, attempt));
+  }
+
   /**
    * Takes the job over from an earlier attempt. After that, a report of the job's end completes
    * this activity. If the end was stored earlier, the row contains the report.
    */
   private async takeOver(): Promise<PlacingEvent> {
     const { deps, input } = this;
-    const row = await takeOver(deps.db, input, thisAttempt());
+    const row = await takeOver(deps.db, input, this.attempt);
     const found = hasChannel(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;
     this.secondsLeft = row?.secondsLeft ?? 0;
@@ -237,7 +266,7 @@ class Placement {
   private async reject(failure: JobFailure): Promise<Attempted> {
     const { taskId, kind } = this.input;
     const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
-    await storeRejected(this.deps.db, { taskId, kind }, thisAttempt(), report);
+    await storeRejected(this.deps.db, { taskId, kind }, this.attempt, report);
     return { outcome: 'rejected', report };
   }
 
@@ -245,16 +274,6 @@ class Placement {
     assert(this.at, 'a create has a channel');
     return this.at;
   }
-}
-
-/**
- * The id of this attempt. No other attempt at the job has this id. A job that waited for a slot has
- * several activities, and a reset workflow has another run. After a reset of the activity, the attempts
- * are counted from one again.
- */
-function thisAttempt(): string {
-  const { workflowExecution, currentAttemptScheduledTimestampMs, attempt } = Context.current().info;
-  return `${workflowExecution?.runId}:${currentAttemptScheduledTimestampMs}:${attempt}`;
 }
 
 function failureOf({ failure, why, afterMs }: PlacingStep & { do: 'retry' }): ApplicationFailure {

@@ -8,7 +8,7 @@ const repeatedForMs = 120_000;
 
 /**
  * Repeats a statement until the database can be reached again. The answer of a create is stored so,
- * because a provider without a list and without keys cannot be asked for it again. A cancellation does
+ * also a refusal, because a provider without a list and without keys cannot be asked for it again. A cancellation does
  * not end the attempts: the job of an ended task must be cancelled by its id.
  */
 export async function whileRetryable<T>(

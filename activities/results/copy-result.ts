@@ -92,17 +92,18 @@ async function copy(
     if (type?.media !== row.media) throw new CopyFailure(`The provider sent no ${row.media}.`);
     const { contentType } = type;
     const video = row.media === 'video' ? createVideoHead() : null;
-    const bytes = incoming.stream((chunk, received) => {
+    const take = (chunk: Buffer, received: number) => {
       // Untested: a test would need 4 GiB. Another test covers a Content-Length that is too large.
       if (received > bytesMax) throw new CopyFailure('The file is too large.');
       video?.read(chunk);
-    });
+    };
+    // Without a length, nothing else shows that the connection was closed too early. The write must
+    // fail then, because another attempt may have stored the whole video.
+    const end = () => {
+      if (length === null && video?.isCut()) throw new CopyFailure('The video is not complete.');
+    };
+    const bytes = incoming.stream(take, end);
     await storage.write(row.key, bytes, { contentType, length, signal });
-    // Without a length, nothing else shows that the connection was closed too early.
-    if (length === null && video?.isCut()) {
-      await storage.remove(row.key);
-      throw new CopyFailure('The video is not complete.');
-    }
     const found = incoming.found();
     const size = video?.size() ?? null;
     const durationMs = video?.milliseconds() ?? null;

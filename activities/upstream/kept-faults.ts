@@ -1,5 +1,5 @@
-// Stores the last fault of each channel for `admin channels`. Nothing else reads it, so a fault that
-// could not be stored is forgotten.
+// Stores the last fault of each channel for `admin channels`, and the end of its rest, during which
+// the channel gives no turns. A fault that could not be stored is forgotten: the next one is stored.
 
 import type { Knex } from 'knex';
 import { recordFault } from '../../src/db/watchers';

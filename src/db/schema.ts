@@ -267,8 +267,9 @@ create table loops (
   -- Where the loop continues. For the reconciler, the last task that it checked: it checks a slice of
   -- the open tasks in each run. For a watcher, the account that was last given a turn.
   continues_after      text not null default '',
-  -- For operators only: the kind of the channel's last fault, its time, and the end of the longest
-  -- rest that a process has given the channel. The rests themselves are in the processes.
+  -- The kind of the channel's last fault and its time, for operators, and the end of the longest rest
+  -- that a process has given the channel. Until then the channel gives no turns. The rests themselves
+  -- are in the processes.
   fault                text,
   fault_at             timestamptz,
   rests_until          timestamptz,

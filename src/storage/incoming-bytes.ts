@@ -9,9 +9,9 @@ interface IncomingBytes {
   readonly head: Buffer;
   /**
    * All bytes, including the head. Call this method only once. `take` is called with each chunk and
-   * the number of bytes so far; if `take` throws, the stream fails.
+   * the number of bytes so far, and `end` after the last chunk; if one throws, the stream fails.
    */
-  stream(take: (chunk: Buffer, length: number) => void): Readable;
+  stream(take: (chunk: Buffer, length: number) => void, end?: () => void): Readable;
   /**
    * The length and digest of all bytes. Call this method only once, after the end of the stream.
    */
@@ -25,14 +25,14 @@ export async function readIncoming(bytes: Readable): Promise<IncomingBytes> {
   let length = 0;
   return {
     head,
-    stream(take) {
+    stream(take, end = () => undefined) {
       const counted = (chunk: Buffer): Buffer => {
         length += chunk.length;
         take(chunk, length);
         digest.update(chunk);
         return chunk;
       };
-      return Readable.from(passOn(head, chunks, counted), { objectMode: false });
+      return Readable.from(passOn(head, chunks, counted, end), { objectMode: false });
     },
     found: () => ({ length, sha256: digest.digest() }),
   };
@@ -52,11 +52,12 @@ async function* passOn(
   head: Buffer,
   chunks: AsyncIterator<Buffer>,
   counted: (chunk: Buffer) => Buffer,
+  end: () => void,
 ): AsyncGenerator<Buffer> {
   yield counted(head);
   for (;;) {
     const { value, done } = await chunks.next();
-    if (done) return;
+    if (done) return end();
     yield counted(value);
   }
 }

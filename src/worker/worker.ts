@@ -177,11 +177,10 @@ function composeActivities(
   const more = { events, hurry, allowHosts, onFault: keepFaults(db) };
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
-  const channelsOf = () => createChannels(catalogue, parts.channelKeys, sinceStart, more);
   const deps: WorkerDeps = {
     db,
     client,
-    channels: channelsOf(),
+    channels: createChannels(catalogue, parts.channelKeys, sinceStart, more),
     storage,
     events,
     now: () => Date.now(),
@@ -196,9 +195,7 @@ function composeActivities(
   };
   return {
     tasks: traced(createTaskActivities(deps)),
-    // The loops have their own state of channels, because a channel that is paused for creates can
-    // still answer polls.
-    loops: createLoopActivities({ ...deps, channels: channelsOf() }),
+    loops: createLoopActivities(deps),
     callbacks: createCallbackActivities(deps),
     files: traced(createFileActivities(deps)),
   };

@@ -6,6 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { copyResult } from '../../activities/results/copy-result';
 import { renewLink } from '../../activities/results/new-link';
 import type { ResultRow } from '../../src/db/files/results';
@@ -71,6 +72,29 @@ test('a video whose connection is closed before its end is not stored, also if i
     response.end(whole.subarray(0, whole.length - 100));
   };
   await expect(copy()).rejects.toThrow('The video is not complete.');
+});
+
+test('a copy that is cut leaves the video that another attempt has stored', async () => {
+  const whole = mp4(5);
+  let cut: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    answer = (_, response) => {
+      response.useChunkedEncodingByDefault = false;
+      response.writeHead(200, { connection: 'close' });
+      response.write(whole.subarray(0, whole.length - 100));
+      cut = () => response.end();
+      resolve();
+    };
+  });
+  const slow = copy();
+  await begun;
+  await storage.write(key, Readable.from([whole]), {
+    ...{ contentType: 'video/mp4', length: whole.length },
+  });
+  cut();
+  await expect(slow).rejects.toThrow('The video is not complete.');
+  expect(await lengthOf(storage, key)).toBe(whole.length);
+  await storage.remove(key);
 });
 
 test('if the row of a file is removed during its copy, the copied bytes are deleted', async () => {

@@ -5,6 +5,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { notifyTasks, offerFreeSlots, wakeStranded } from '../../activities/jobs/notify-tasks';
 import { listUnacknowledged } from '../../src/db/jobs/queries';
 import { type JobNews, storeReports, waitForTurn } from '../../src/db/jobs/steps';
+import { recordFault } from '../../src/db/watchers';
 import { aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { openWorlds, placedAt, type Worlds } from '../support/task-world';
@@ -125,11 +126,16 @@ describe('a task that waits for a slot', () => {
   test('is woken if none of its channels is in the catalogue any more', () =>
     expectWoken(['gone'], wakeStranded));
 
-  test('is not woken by a paused channel', async () => {
+  test('gets no turn of a channel to which another process has given a rest', async () => {
+    const { db } = database;
     const input = await upstream.input();
-    await waitForTurn(database.db, input, ['studio']);
-    const channels = { ...upstream.deps.channels, restMs: () => 1_000 };
-    await offerFreeSlots({ ...upstream.deps, channels, client: env.client }, 'studio');
-    expect(await stateOf(input.taskId)).toMatchObject({ state: 'waiting', turn_at: null });
+    await waitForTurn(db, input, ['studio']);
+    const offer = () => offerFreeSlots({ ...upstream.deps, client: env.client }, 'studio');
+    await recordFault(db, 'studio', 'unavailable', 60_000);
+    await offer();
+    expect(await stateOf(input.taskId)).toMatchObject({ turn_at: null });
+    await db('loops').where({ channel: 'studio' }).update({ rests_until: db.fn.now() });
+    await offer();
+    expect(await stateOf(input.taskId)).not.toMatchObject({ turn_at: null });
   });
 });

@@ -304,6 +304,44 @@ test.each(['before', 'after'] as const)(
   },
 );
 
+describe('at a provider with neither a list nor keys, behind a connection that is cut', () => {
+  const keyless = { honoursIdempotencyKey: false, hasList: false };
+
+  async function cut<T>(statement: string, play: (db: Knex) => Promise<T>): Promise<T> {
+    const cutter = await startCutter(database.url);
+    const db = connect({ url: cutter.url, poolMax: 1, applicationName: 'cut' });
+    try {
+      cutter.cutAt(statement, statement === 'take_slot' ? 'after' : 'before', 1);
+      const result = await play(db);
+      expect(cutter.hasCut()).toBe(true);
+      return result;
+    } finally {
+      await db.destroy();
+      await cutter.close();
+    }
+  }
+
+  test('a refusal is kept until the database is back, and the next channel gets the job', async () => {
+    await open((base) => [
+      { ...base, ...keyless },
+      { ...base, id: 'second' },
+    ]);
+    const create = { status: 429, code: 'ServerOverloaded', times: 1 };
+    const input = await upstream.input({ create });
+    const job = await cut("when 'sending' then 'planned'", (db) => attempt(input, { db }));
+    expect(job).toMatchObject({ outcome: 'open', channel: 'second' });
+  });
+
+  test('a job whose slot was taken without an answer is sent by the next attempt', async () => {
+    await open((base) => [{ ...base, ...keyless }]);
+    const input = await upstream.input();
+    await cut('take_slot', (db) => expect(attempt(input, { db })).rejects.toThrow());
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'planned', sentAt: null });
+    expect(await placed(input)).toMatchObject({ outcome: 'open' });
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+});
+
 test('a refusal of the caller’s input fails the job, and no second channel is tried', async () => {
   await open((base) => [base, { ...base, id: 'second' }]);
   const input = await upstream.input({

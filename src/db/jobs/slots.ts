@@ -134,7 +134,8 @@ const takeUnlimited = prepare<Taken>('take_slot', takingSlot(hasNoLimit));
 
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
- * account, then to the second jobs, until no slot is free.
+ * account, then to the second jobs, until no slot is free. A channel that rests gives no turns, so
+ * that the jobs can go to their other channels.
  */
 export async function giveTurns(
   db: Knex,
@@ -142,7 +143,7 @@ export async function giveTurns(
   slots: number | null,
 ): Promise<readonly JobName[]> {
   // This query runs before the locks, because most rounds of a watcher find no waiting job.
-  if ((await selectOneWaiting(db, {})).length === 0) return [];
+  if ((await selectOneWaiting(db, { channel })).length === 0) return [];
   const bindings = { channel, slots, taskId: '' };
   return db.transaction(async (trx) => {
     await lockSlots(trx, channel);
@@ -175,7 +176,10 @@ export async function giveTurns(
 // outdated.
 const selectOneWaiting = prepare(
   'one_waiting_job',
-  `select 1 from jobs where state = 'waiting' order by account_id, kind limit 1`,
+  `select 1 from jobs where state = 'waiting'
+      and not exists (select from loops where kind = 'watcher' and channel = :channel
+                         and rests_until > now())
+    order by account_id, kind limit 1`,
 );
 
 /**
