@@ -1,20 +1,10 @@
 // Makes one attempt to place a job at one of its channels. src/domain/placing.ts decides each step;
 // this file carries the step out and reports what happened.
 
-import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
-import { isRetryable } from '../../src/db/database';
 import { closeCancelled } from '../../src/db/jobs/cancels';
 import { hasChannel, type Job } from '../../src/db/jobs/queries';
-import { takeSlot } from '../../src/db/jobs/slots';
-import {
-  type Destination,
-  forgetSending,
-  storeOpened,
-  storeRejected,
-  waitForTurn,
-} from '../../src/db/jobs/steps';
-import { takeOver } from '../../src/db/jobs/take-over';
+import { waitForTurn } from '../../src/db/jobs/steps';
 import { assert } from '../../src/domain/assert';
 import {
   isFinalReport,
@@ -35,11 +25,11 @@ import {
 } from '../../src/domain/placing';
 import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
+import { attemptWrites } from './attempt-writes';
 import { withNewLink } from './base-video';
 import { type Candidate, candidatesOf, channelsOf } from './candidates';
 import { findLostJob } from './find-lost-job';
 import { inputGone } from './input-addresses';
-import { whileRetryable } from './while-retryable';
 
 type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now' | 'stopping'>;
 
@@ -65,8 +55,7 @@ const unresolved: JobFailure = {
 class Placement {
   /** What this attempt knows of the job. */
   job: PlacingJob;
-  /** A restored Temporal may give out the same attempt twice, so its number is no name. */
-  private readonly attempt = randomUUID();
+  private readonly writes: ReturnType<typeof attemptWrites>;
   /** The channels to which this attempt may still offer the job. */
   private left: Candidate[];
   private isFull = false;
@@ -86,6 +75,7 @@ class Placement {
   ) {
     this.job = newJob(input);
     this.left = candidatesOf(deps.channels, input);
+    this.writes = attemptWrites(deps, input);
   }
 
   async carryOut(step: PlacingStep): Promise<PlacingEvent | Attempted> {
@@ -111,7 +101,7 @@ class Placement {
       case 'store':
         return this.store(step.upstreamId);
       case 'release': {
-        const isReleased = await this.release();
+        const isReleased = await this.writes.release();
         return isReleased ? this.carryOut(step.next) : { is: 'superseded' };
       }
       case 'cancel': {
@@ -144,7 +134,7 @@ class Placement {
       if (deps.channels.restMs(channel.id, 'creates') > 0) continue;
       this.sendBy = performance.now() + sendWithinMs;
       const to = { channel: channel.id, upstreamModel, repeatable: provider.repeatsAreSafe };
-      const slot = await this.takeSlot(to, channel.jobsInFlightMax);
+      const slot = await this.writes.takeSlot(to, channel.jobsInFlightMax);
       if (slot.outcome === 'moved') return { is: 'moved' };
       if (slot.outcome === 'taken') {
         this.secondsLeft = slot.secondsLeft;
@@ -161,32 +151,13 @@ class Placement {
     return { is: 'no channel', restMs: rests.length > 0 ? Math.min(...rests) : 0 };
   }
 
-  private async takeSlot(to: Destination, slots: number | null) {
-    try {
-      return await takeSlot(this.deps.db, this.input, to, slots, this.attempt);
-    } catch (error) {
-      // The slot may be taken although the answer was lost. But nothing was sent.
-      if (isRetryable(error)) await this.release();
-      throw error;
-    }
-  }
-
-  /**
-   * Records that no create of this attempt is in progress. Only this attempt knows that. Returns
-   * false if a later attempt has taken the job over.
-   */
-  private release(): Promise<boolean> {
-    const { deps, input, attempt } = this;
-    return whileRetryable(deps.stopping, () => forgetSending(deps.db, input, attempt));
-  }
-
   /**
    * Takes the job over from an earlier attempt. After that, a report of the job's end completes
    * this activity. If the end was stored earlier, the row contains the report.
    */
   private async takeOver(): Promise<PlacingEvent> {
     const { deps, input } = this;
-    const row = await takeOver(deps.db, input, this.attempt);
+    const row = await this.writes.takeOver();
     const found = hasChannel(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;
     this.secondsLeft = row?.secondsLeft ?? 0;
@@ -247,6 +218,9 @@ class Placement {
       if (job?.found === 'one') {
         deps.events.lostJobFound(channel.id, input.taskId, job.upstreamId);
       }
+      if (job?.found === 'unclear') {
+        this.job = { ...this.job, searchedForMs: await this.writes.storeSearched() };
+      }
       return { is: 'looked up', job };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
@@ -257,16 +231,15 @@ class Placement {
   private async store(upstreamId: string): Promise<PlacingEvent> {
     const { deps, input } = this;
     const { channel } = this.channel();
-    const placed = { channel: channel.id, upstreamId };
-    const as = await whileRetryable(deps.stopping, () => storeOpened(deps.db, input, placed));
+    const as = await this.writes.storeOpened({ channel: channel.id, upstreamId });
     if (as === 'second') deps.events.secondJob(channel.id, input.taskId, upstreamId);
     return { is: 'stored', upstreamId, as };
   }
 
   private async reject(failure: JobFailure): Promise<Attempted> {
-    const { taskId, kind } = this.input;
+    const { kind } = this.input;
     const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
-    await storeRejected(this.deps.db, { taskId, kind }, this.attempt, report);
+    await this.writes.storeRejected(report);
     return { outcome: 'rejected', report };
   }
 

@@ -50,7 +50,8 @@ async function check({ db, client, events }: Recovery, job: PlacementCheck): Pro
   const found = lifeSign(attempt);
   if (found !== seen) return storeSeen(db, job, found, silentAfterSeconds);
   events.attemptSilent(taskId);
-  await end(client, taskId, attempt.activityId ?? '');
+  const why = 'The worker that placed the job died or fell silent.';
+  await fail(client, taskId, attempt.activityId ?? '', why);
 }
 
 /** Returns undefined if Temporal does not know the workflow of the task. */
@@ -83,6 +84,20 @@ function runningAttempt({ raw }: WorkflowExecutionDescription): Attempt | undefi
   return raw.pendingActivities?.find((one) => placesJob(one) && one.state === started);
 }
 
+/**
+ * The activity of a job stays open although its row is closed if Temporal has lost its last seconds,
+ * in which the activity had ended. Nobody will complete it again. Its next attempt reads the report
+ * in the row.
+ */
+export async function repeatEnded(
+  client: Client,
+  workflowId: string,
+  live: WorkflowExecutionDescription,
+): Promise<void> {
+  const activityId = runningAttempt(live)?.activityId;
+  if (activityId) await fail(client, workflowId, activityId, 'The job has ended.');
+}
+
 function placesJob({ activityType }: Attempt): boolean {
   return activityType?.name === 'runJob';
 }
@@ -96,13 +111,15 @@ function lifeSign({ attempt, lastStartedTime, lastHeartbeatTime }: Attempt): str
   return [attempt, seconds, nanos].join(' ');
 }
 
-async function end(client: Client, workflowId: string, activityId: string): Promise<void> {
-  const silent = ApplicationFailure.create({
-    type: 'WorkerSilent',
-    message: 'The worker that placed the job died or fell silent.',
-  });
+async function fail(
+  client: Client,
+  workflowId: string,
+  activityId: string,
+  message: string,
+): Promise<void> {
+  const failure = ApplicationFailure.create({ type: 'WorkerSilent', message });
   try {
-    await client.activity.fail({ workflowId, activityId }, silent);
+    await client.activity.fail({ workflowId, activityId }, failure);
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) throw error; // The attempt ended meanwhile.
   }

@@ -21,7 +21,7 @@ import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { workflowNames } from '../../workflows/messages';
 import { closeTask } from '../billing';
 import type { WorkerDeps } from '../deps';
-import { describeWorkflow } from '../jobs/recover-stalled-placements';
+import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placements';
 import { oneByOne } from './one-by-one';
 
 type Ending = Omit<
@@ -155,8 +155,11 @@ async function statesOf(
   rows: readonly OpenRow[],
 ): Promise<ReadonlyMap<string, WorkflowState>> {
   const states = new Map<string, WorkflowState>();
-  const describe = async ({ id }: OpenRow): Promise<void> => {
-    states.set(id, stateOf(await describeWorkflow(client, id), now()));
+  const describe = async ({ id, areJobsClosed }: OpenRow): Promise<void> => {
+    const found = await describeWorkflow(client, id);
+    const state = stateOf(found, now());
+    if (found && state === 'live' && areJobsClosed) await repeatEnded(client, id, found);
+    states.set(id, state);
   };
   await oneByOne(rows, describe, ({ id }) => {
     events.finding('stuck', id, 'its workflow could not be described');

@@ -17,10 +17,13 @@ export interface OpenRow {
    */
   readonly nowMs: number;
   readonly deadlineAtMs: number;
+  /** True if all jobs of the task are closed, so that no watcher reports the end of one. */
+  readonly areJobsClosed: boolean;
 }
 
 const columns = `
-  id, ${liveTask} as task, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs"`;
+  id, ${liveTask} as task, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs",
+  not exists (select from jobs where task_id = tasks.id and state <> 'closed') as "areJobsClosed"`;
 
 /**
  * The next slice of the open tasks. After the last task the slice continues with the first task. So

@@ -227,6 +227,9 @@ create table jobs (
   sent_at        timestamptz,
   -- True if the create of \`sent_at\` may be repeated, because it had an idempotency key.
   repeatable     boolean not null default false,
+  -- If the answer to the create was lost: since this time the channel's list does not show whether
+  -- there is a job.
+  searched_since timestamptz,
   -- The id of the job at its channel. Two tasks never have the same upstream job.
   upstream_id    text,
   opened_at      timestamptz,

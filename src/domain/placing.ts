@@ -24,6 +24,8 @@ export interface PlacingJob {
   /** True if this attempt has repeated the create, and the channel has refused the repetition. */
   readonly isRefused: boolean;
   readonly sentAgoMs: number;
+  /** The time since the first list that left it open whether the job is there. */
+  readonly searchedForMs: number;
   /**
    * The time after the create from which the list shows the job if it was accepted. Before that
    * time, a list without the job proves nothing.
@@ -141,6 +143,7 @@ export function newJob({ kind }: JobName): PlacingJob {
     isRepeatable: false,
     isRefused: false,
     sentAgoMs: 0,
+    searchedForMs: 0,
     listedAfterMs: 0,
     answeredAfterMs: 0,
     canRenewLink: kind === 'super_resolution',
@@ -213,7 +216,14 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
 }
 
 function afterLookUp(
-  { sentAgoMs, listedAfterMs, answeredAfterMs, mayBeRepeated, isRefused }: PlacingJob,
+  {
+    sentAgoMs,
+    searchedForMs,
+    listedAfterMs,
+    answeredAfterMs,
+    mayBeRepeated,
+    isRefused,
+  }: PlacingJob,
   job: LostJob | null,
 ): PlacingStep {
   if (!job) {
@@ -224,7 +234,7 @@ function afterLookUp(
   }
   if (job.found === 'one') return { do: 'store', upstreamId: job.upstreamId };
   if (job.found === 'unclear') {
-    if (sentAgoMs > clearsUpWithinMs) return { do: 'give up', why: job.why };
+    if (searchedForMs > clearsUpWithinMs) return { do: 'give up', why: job.why };
     return unknown(`It is not known whether the job arrived: ${job.why}.`, null);
   }
   // A create with a key may have been repeated until its key was no longer used.

@@ -8,7 +8,7 @@ import type { Channel } from '../../src/domain/catalogue';
 import { aRequest } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { expectTable } from '../support/fault-tables';
-import { startUpstream } from '../support/upstream';
+import { sentEarlier, startUpstream } from '../support/upstream';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -104,10 +104,7 @@ async function outcomeOf(row: Row, fault: object) {
       if (outcome?.outcome === 'open') return 'one job';
       if (outcome?.outcome === 'rejected') return `refunded, ${jobs === 0 ? 'no job' : 'one job'}`;
       // First the list is settled. Later the create is too old to be found out.
-      await database.db.raw(
-        `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
-        [agedBySeconds[number - 1] ?? 700, input.taskId],
-      );
+      await sentEarlier(database.db, agedBySeconds[number - 1] ?? 700, input.taskId);
     }
   } finally {
     await upstream.close();

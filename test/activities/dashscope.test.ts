@@ -3,7 +3,7 @@
 
 import type { RequestedJob } from '../../src/domain/job';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -50,7 +50,7 @@ async function placed(create: object, channels: readonly string[]) {
 
 /** Moves all creates into the past, so that the list must show their jobs. */
 async function later(seconds: number): Promise<void> {
-  await database.db.raw('update jobs set sent_at = sent_at - make_interval(secs => ?)', [seconds]);
+  await sentEarlier(database.db, seconds);
 }
 
 const unknown = {

@@ -3,7 +3,7 @@
 
 import type { RequestedJob } from '../../src/domain/job';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -32,7 +32,7 @@ const inputOf = (create: object): Promise<RequestedJob> =>
   upstream.input({ create: { ...create, times: 1 } });
 
 async function later(seconds: number): Promise<void> {
-  await database.db.raw('update jobs set sent_at = sent_at - make_interval(secs => ?)', [seconds]);
+  await sentEarlier(database.db, seconds);
 }
 
 /** Runs attempts until the activity returns an outcome. Between two of them minutes pass. */

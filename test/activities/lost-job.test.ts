@@ -10,7 +10,7 @@ import type { JobInput } from '../../src/domain/job';
 import { endTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -47,10 +47,7 @@ async function lostInput(): Promise<JobInput> {
 
 /** Moves the create into the past. After a minute a list must show the job. */
 async function letTimePass(input: JobInput, seconds = 60): Promise<void> {
-  await database.db.raw(
-    `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
-    [seconds, input.taskId],
-  );
+  await sentEarlier(database.db, seconds, input.taskId);
 }
 
 async function expectAdopted(input: JobInput): Promise<void> {

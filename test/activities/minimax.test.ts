@@ -4,7 +4,7 @@
 // must end with a fault of the service, so that it is refunded.
 
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -37,10 +37,7 @@ async function placed(create: object, agedBySeconds: number) {
       return { ...outcome, jobs: await upstream.accepted(input.taskId) };
     } catch (error) {
       if (number === 5) throw error;
-      await database.db.raw(
-        `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
-        [agedBySeconds, input.taskId],
-      );
+      await sentEarlier(database.db, agedBySeconds, input.taskId);
     }
   }
 }

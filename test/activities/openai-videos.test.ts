@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { aRequest } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -44,7 +44,7 @@ async function placed(create: object, channels = ['studio', 'second']) {
 
 /** Moves all creates into the past, so that no answer can arrive any more. */
 async function later(seconds: number): Promise<void> {
-  await database.db.raw('update jobs set sent_at = sent_at - make_interval(secs => ?)', [seconds]);
+  await sentEarlier(database.db, seconds);
 }
 
 const unknown = {
@@ -112,10 +112,7 @@ describe('a provider without keys whose list shows the prompts', () => {
 
   /** Looks the job up once more, when the create was sent this long ago. */
   async function resolved(input: Awaited<ReturnType<typeof begun>>, agoSeconds = 30) {
-    await database.db.raw(
-      `update jobs set sent_at = sent_at - make_interval(secs => ?) where task_id = ?`,
-      [agoSeconds, input.taskId],
-    );
+    await sentEarlier(database.db, agoSeconds, input.taskId);
     const outcome = await upstream
       .attempt(input, {}, 2)
       .catch(({ type }: { type: string }) => ({ outcome: type }));

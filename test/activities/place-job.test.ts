@@ -17,7 +17,7 @@ import { endTask } from '../support/callbacks';
 import { startCutter } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
-import { type Placed, startUpstream, type Upstream } from '../support/upstream';
+import { type Placed, sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 import { webServers } from '../support/web-servers';
 
 const serve = webServers();
@@ -99,12 +99,26 @@ test('if lost jobs cannot be distinguished, their tasks fail, and the failure is
   const second = await upstream.input(lost, { plan: first.plan });
   await Promise.all([first, second].map((input) => expect(attempt(input)).rejects.toThrow()));
   await expect(attempt(first)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
-  await database.db.raw(`update jobs set sent_at = sent_at - interval '11 minutes'`);
+  await sentEarlier(database.db, 660);
   const outcomes = await Promise.all([placed(first), placed(second)]);
   for (const outcome of outcomes) {
     expect(outcome).toMatchObject({ outcome: 'rejected', report: { failure: { ours: true } } });
   }
   expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
+});
+
+test('a lost job is searched for ten minutes, also if nobody could search for a quarter of an hour', async () => {
+  await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
+  await upstream.script({ ignore_idempotency_key: true });
+  const never = await upstream.input({ create: { reset: true, times: 1 } });
+  const arrived = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  for (const input of [never, arrived]) await expect(attempt(input)).rejects.toThrow();
+  await database.db.raw(`update jobs set sent_at = sent_at - interval '15 minutes'`);
+  // The list shows the other lost job, so it does not show yet whether this one is there.
+  await expect(attempt(never)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  expect(await placed(arrived)).toMatchObject({ outcome: 'open' });
+  expect(await placed(never)).toMatchObject({ outcome: 'open' });
+  for (const { taskId } of [never, arrived]) expect(await upstream.accepted(taskId)).toBe(1);
 });
 
 test('a found job that may belong to another lost task is not adopted', async () => {
@@ -117,7 +131,7 @@ test('a found job that may belong to another lost task is not adopted', async ()
   );
   for (const input of [never, arrived]) await expect(attempt(input)).rejects.toThrow();
   await expect(attempt(never)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
-  await database.db.raw(`update jobs set sent_at = sent_at - interval '11 minutes'`);
+  await sentEarlier(database.db, 660);
   expect((await placed(never)).outcome).toBe('rejected');
   expect(await upstream.accepted(arrived.taskId)).toBe(1);
   expect(await upstream.accepted(never.taskId)).toBe(0);
@@ -494,9 +508,7 @@ test('a job whose repeated create was refused is offered to no other channel whi
   const again = (number: number) => upstream.attempt(input, { channels }, number);
   const unknown = { type: 'SubmissionUnknown' };
   await expect(again(1)).rejects.toMatchObject(unknown);
-  await database.db.raw(`update jobs set sent_at = sent_at - interval '1 min' where task_id = ?`, [
-    input.taskId,
-  ]);
+  await sentEarlier(database.db, 60, input.taskId);
   // The second create may have made a job a moment ago.
   await expect(again(2)).rejects.toMatchObject(unknown);
   expect(await again(3)).toMatchObject({ outcome: 'rejected' });

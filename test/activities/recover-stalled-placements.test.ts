@@ -6,9 +6,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityEvents } from '../../activities/events';
 import { recoverStalledPlacements } from '../../activities/jobs/recover-stalled-placements';
+import { endLost } from '../../activities/reconcile/end-tasks';
 import { giveTurns, releaseStranded } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
-import { aTaskInput } from '../support/builders';
+import { aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import {
   openWorlds,
@@ -114,6 +115,22 @@ test(
       };
     },
   ),
+);
+
+test(
+  'an activity that is open again because Temporal lost the end of its job reads the end in the row',
+  onStage(async ({ world, taskId, task }) => {
+    await placedAt(world, taskId, 'generation');
+    const { db } = database;
+    await db('jobs').where({ task_id: taskId }).update({ state: 'closed' });
+    await db.raw(`update tasks set created_at = now() - interval '1 minute' where id = ?`, [
+      taskId,
+    ]);
+    world.script.submit = async () => ({ outcome: 'ended', report: aSuccess() });
+    const events = { finding: () => undefined };
+    await endLost({ db, client: env.client, events, now: Date.now } as never);
+    expect((await task.result()).status).toBe('succeeded');
+  }),
 );
 
 test(

@@ -110,8 +110,6 @@ test.each<[string, number, LostJob | null, string]>([
   ['shows the job', minute, { found: 'one', upstreamId: 'a' }, 'store'],
   ['does not show the job yet', 29_999, { found: 'none' }, 'retry SubmissionUnknown'],
   ['does not show the job in time', 30_000, { found: 'none' }, 'release, offer'],
-  ['is unclear', 10 * minute, { found: 'unclear', why: '' }, 'retry SubmissionUnknown'],
-  ['stays unclear', 10 * minute + 1, { found: 'unclear', why: '' }, 'give up'],
   ['does not exist, and the create may be answered', 19_999, null, 'retry SubmissionUnknown'],
   ['does not exist', 20_000, null, 'give up'],
 ])(
@@ -120,6 +118,18 @@ test.each<[string, number, LostJob | null, string]>([
     expect(words(nextStep({ ...lost, sentAgoMs }, { is: 'looked up', job }))).toBe(step);
   },
 );
+
+test.each([
+  ['for ten minutes', 10 * minute, 'retry SubmissionUnknown'],
+  ['for longer', 10 * minute + 1, 'give up'],
+])('if the lists leave it open %s whether there is a job: %s', (_, searchedForMs, step) => {
+  const job: LostJob = { found: 'unclear', why: '' };
+  // The time of the create does not matter: the provider may have been away since then.
+  for (const sentAgoMs of [minute, hour]) {
+    const searched = { ...lost, sentAgoMs, searchedForMs };
+    expect(words(nextStep(searched, { is: 'looked up', job }))).toBe(step);
+  }
+});
 
 test.each([
   ['open', 'wait for the end'],

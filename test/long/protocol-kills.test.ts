@@ -146,7 +146,8 @@ async function ended(taskId: string) {
     if (Date.now() > last) throw new Error(`Not final: ${JSON.stringify(task)}`);
     // A lost create becomes old faster: first its list is settled, later it cannot be found out.
     await world.db.raw(
-      `update jobs set sent_at = sent_at - interval '20 seconds'
+      `update jobs set sent_at = sent_at - interval '20 seconds',
+              searched_since = searched_since - interval '20 seconds'
         where task_id = ? and state = 'sending' and upstream_id is null`,
       [taskId],
     );

@@ -191,6 +191,15 @@ export async function insertTaskRow(
 }
 
 /** Stores the row of a job in its first state, as the start of its task does. */
+/** Moves creates into the past, as if their jobs had been searched for since then. */
+export async function sentEarlier(db: Knex, seconds: number, taskIds = '%'): Promise<void> {
+  const earlier = 'sent_at - make_interval(secs => :seconds)';
+  await db.raw(
+    `update jobs set sent_at = ${earlier}, searched_since = ${earlier} where task_id like :taskIds`,
+    { seconds, taskIds },
+  );
+}
+
 export async function planJob(
   db: Knex,
   { taskId, kind, accountId }: Pick<JobInput, 'taskId' | 'kind' | 'accountId'>,

@@ -122,7 +122,7 @@ function takingSlot(condition: string): string {
   return `
     update jobs
        set state = 'sending', channel = :channel, upstream_model = :upstreamModel, sent_at = now(),
-           repeatable = cast(:repeatable as boolean),
+           repeatable = cast(:repeatable as boolean), searched_since = null,
            attempt = :attempt, check_at = now() + interval '5 seconds'
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
        and exists (select 1 from tasks where id = :taskId and ${isUnfinished} for share)

@@ -129,6 +129,24 @@ export async function storeRejected(
 }
 
 /**
+ * Records that the list of the channel was searched, and that it does not show whether the job is
+ * there. Returns the time since the first such search, in milliseconds.
+ */
+export async function storeSearched(
+  db: Knex,
+  { taskId, kind }: JobName,
+  attempt: string,
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: { forMs: number }[] }>(
+    `update jobs set searched_since = coalesce(searched_since, now())
+      where task_id = ? and kind = ? and attempt = ?
+     returning (extract(epoch from now() - searched_since) * 1000)::float8 as "forMs"`,
+    [taskId, kind, attempt],
+  );
+  return rows[0]?.forMs ?? 0;
+}
+
+/**
  * open → open or reported: stores any number of reports in one statement. If a generation has
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
