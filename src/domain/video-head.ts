@@ -1,7 +1,8 @@
 // Reads the length and the size of a video from an MP4 or MOV file while its bytes pass through.
 // The hold of money depends on the length, so a forged movie header must not make a video shorter
-// than it is: the length is the largest of the movie header, the track headers and the sums of the
-// sample tables. A file that this reader cannot read to the end of its tables has no length.
+// than it is: the length is the largest of the movie header, the track headers, and the sums of the
+// sample tables and of the edit lists. An edit list may play the same samples several times. A file
+// that this reader cannot read to the end of its tables has no length.
 
 import type { Size } from './catalogue';
 
@@ -22,15 +23,17 @@ interface Box {
   readonly headBytes: number;
 }
 
-// A table of sample times with 64 KB is one of a video with 8,000 changes of its frame rate.
+// A table of sample times with 64 KB is one of a video with 8,000 changes of its frame rate. An edit
+// list with 64 KB has more than 3,000 cuts.
 const tableBytesMax = 65_536;
 const contentBytes: Readonly<Record<string, number>> = {
   mvhd: 32,
   tkhd: 96,
   mdhd: 32,
   stts: tableBytesMax,
+  elst: tableBytesMax,
 };
-const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
+const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl'];
 // The boxes that make a video. Bytes of others may follow them.
 const needed = ['moov', 'moof', 'mdat'];
 // Real files have some dozens of boxes. Without a limit, a file of empty boxes would cost seconds
@@ -100,7 +103,8 @@ export function createVideoHead(): VideoHead {
 
 /** What the boxes tell about the video. */
 function createFacts() {
-  let hasMovieHead = false;
+  /** The time scale of the movie header; 0 if the header has not come. */
+  let movieScale = 0;
   let trackScale = 0;
   let length = 0;
   const add = (duration: number, scale: number): void => {
@@ -113,8 +117,10 @@ function createFacts() {
       if (name === 'tkhd') facts.size ??= sizeOf(content);
       if (name === 'mvhd' || name === 'mdhd') {
         const { scale, duration } = timesOf(content);
-        if (name === 'mvhd' && (scale === 0 || duration === 0)) facts.isUnknown = true;
-        hasMovieHead ||= name === 'mvhd';
+        const isMovie = name === 'mvhd';
+        // A second movie header could give the edit lists another time scale.
+        if (isMovie && (scale === 0 || duration === 0 || movieScale > 0)) facts.isUnknown = true;
+        if (isMovie) movieScale = scale;
         trackScale = scale;
         add(duration, scale);
       }
@@ -123,12 +129,17 @@ function createFacts() {
         if (duration === null) facts.isUnknown = true;
         else add(duration, trackScale);
       }
+      if (name === 'elst') {
+        const duration = sumOfEdits(content);
+        if (duration === null || movieScale === 0) facts.isUnknown = true;
+        else add(duration, movieScale);
+      }
       // The samples of a fragmented file are not in its tables.
       if (name === 'moof') facts.isUnknown = true;
     },
     milliseconds(): number | null {
       // A length of more than a day counts as unknown, because no generator takes such a video.
-      const isKnown = hasMovieHead && !facts.isUnknown && length > 0 && length <= 86_400_000;
+      const isKnown = movieScale > 0 && !facts.isUnknown && length > 0 && length <= 86_400_000;
       return isKnown ? length : null;
     },
   };
@@ -161,6 +172,22 @@ function sumOf(table: Uint8Array): number | null {
   if (!(8 + entries * 8 <= table.length)) return null;
   let sum = 0;
   for (let n = 0; n < entries; n += 1) sum += u32(table, 8 + n * 8) * u32(table, 12 + n * 8);
+  return sum;
+}
+
+/**
+ * The sum of the durations in an edit list; null if the list is not complete. An empty edit counts,
+ * because the movie plays on without a picture.
+ */
+function sumOfEdits(list: Uint8Array): number | null {
+  const entries = list.length < 8 ? Number.NaN : u32(list, 4);
+  const isLong = list[0] === 1;
+  const entryBytes = isLong ? 20 : 12;
+  if (!(8 + entries * entryBytes <= list.length)) return null;
+  let sum = 0;
+  for (let at = 8; at < 8 + entries * entryBytes; at += entryBytes) {
+    sum += isLong ? u64(list, at) : u32(list, at);
+  }
   return sum;
 }
 

@@ -1,11 +1,16 @@
 // Tests the reader that finds the length and the size of a video in its bytes. The size of the
 // chunks must not change the result.
 
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { createVideoHead } from '../../src/domain/video-head';
 import { readMovie } from '../studio/mp4';
 import { box, mp4 } from '../support/files';
+
+const ffmpeg: { path: string } = require('@ffmpeg-installer/ffmpeg');
 
 function headOf(bytes: Buffer, chunkBytes = bytes.length) {
   const head = createVideoHead();
@@ -83,18 +88,69 @@ describe('the length of a video with a forged movie header', () => {
     }
     return box('stts', content);
   }
-  const movie = (track: number, table: Buffer) =>
+  const movie = (track: number, table: Buffer, ...edits: Buffer[]) =>
     box(
       'moov',
       times('mvhd', 1_000),
-      box('trak', box('mdia', times('mdhd', track), box('minf', box('stbl', table)))),
+      box('trak', ...edits, box('mdia', times('mdhd', track), box('minf', box('stbl', table)))),
     );
+  /** An edit list of this version, with times in milliseconds. A start of -1 is an empty edit. */
+  function edits(
+    version: 0 | 1,
+    ...entries: readonly (readonly [duration: number, start: number])[]
+  ): Buffer {
+    const bytes = version === 1 ? 20 : 12;
+    const content = Buffer.alloc(8 + entries.length * bytes);
+    content.writeUInt8(version);
+    content.writeUInt32BE(entries.length, 4);
+    for (const [n, [duration, start]] of entries.entries()) {
+      const at = 8 + n * bytes;
+      if (version === 1) {
+        content.writeBigUInt64BE(BigInt(duration), at);
+        content.writeBigInt64BE(BigInt(start), at + 8);
+      } else {
+        content.writeUInt32BE(duration, at);
+        content.writeInt32BE(start, at + 4);
+      }
+      content.writeUInt16BE(1, at + bytes - 4);
+    }
+    return box('edts', box('elst', content));
+  }
+  const second = sampleTimes([25, 40]);
 
   test.each([1, 9, 100_000])('is the longest in chunks of %i bytes', (chunkBytes) => {
     expect(lengthOf(movie(9_000, sampleTimes([25, 40])), chunkBytes)).toBe(9_000);
     expect(lengthOf(movie(2_000, sampleTimes([100, 40], [50, 100])), chunkBytes)).toBe(9_000);
     const whole = Buffer.concat([box('mdat', Buffer.alloc(5_000)), movie(500, sampleTimes())]);
     expect(lengthOf(whole, chunkBytes)).toBe(1_000);
+  });
+
+  test.each([0, 1] as const)(
+    'is the sum of an edit list of version %i that plays the same second again and again',
+    (version) => {
+      const replayed = Array.from({ length: 15 }, () => [1_000, 0] as const);
+      for (const chunkBytes of [1, 9, 100_000]) {
+        const bytes = movie(1_000, second, edits(version, ...replayed));
+        expect(lengthOf(bytes, chunkBytes)).toBe(15_000);
+      }
+      const delayed = edits(version, [500, -1], [1_000, 0]);
+      expect(lengthOf(movie(1_000, second, delayed))).toBe(1_500);
+      expect(lengthOf(movie(1_000, second, edits(version, [960, 40])))).toBe(1_000);
+    },
+  );
+
+  test('is null if an edit list is incomplete, too large, or not after the only movie header', () => {
+    const short = edits(0, [1_000, 0]);
+    short.writeUInt32BE(15, short.indexOf('elst') + 8);
+    const large = edits(0, ...Array.from({ length: 6_000 }, () => [1, 0] as const));
+    for (const list of [short, large, box('edts', box('elst', Buffer.alloc(4)))]) {
+      expect(lengthOf(movie(1_000, second, list), 100)).toBeNull();
+    }
+    const head = times('mvhd', 1_000);
+    const track = box('trak', edits(0, [1_000, 0]));
+    expect(lengthOf(box('moov', head, track))).toBe(1_000);
+    expect(lengthOf(box('moov', track, head))).toBeNull();
+    expect(lengthOf(box('moov', head, track, head))).toBeNull();
   });
 
   test('is null if tables are hidden, incomplete, too large or in fragments', () => {
@@ -114,6 +170,27 @@ describe('the length of a video with a forged movie header', () => {
   test('is the same as the length that another MP4 reader finds in a real file', () => {
     const bytes = readFileSync('studio/assets/placeholder.mp4');
     expect(lengthOf(bytes, 50)).toBeGreaterThanOrEqual(readMovie(bytes).video.seconds * 1_000);
+  });
+
+  test.each([
+    ['a picture', 2, [], 2_000],
+    ['a sound that begins later', 2, ['-itsoffset', '0.5', '-f', 'lavfi', '-i', 'sine=d=2'], 2_500],
+    ['a sound and a cut at its start', 3, ['-f', 'lavfi', '-i', 'sine=d=3', '-ss', '1'], 2_000],
+  ])('is the length that a film of ffmpeg with %s plays', (_, seconds, more, milliseconds) => {
+    const folder = mkdtempSync(join(tmpdir(), 'video-head-'));
+    try {
+      const path = join(folder, 'film.mp4');
+      const picture = ['-f', 'lavfi', '-i', `testsrc=s=64x64:r=25:d=${seconds}`];
+      const coded = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-bf', '2', '-c:a', 'aac'];
+      execFileSync(ffmpeg.path, ['-loglevel', 'error', ...picture, ...more, ...coded, path]);
+      const bytes = readFileSync(path);
+      expect(bytes.includes('elst')).toBe(true);
+      expect(lengthOf(bytes)).toBeGreaterThanOrEqual(milliseconds);
+      // The last block of AAC has up to 1024 samples of 44,100 a second.
+      expect(lengthOf(bytes)).toBeLessThanOrEqual(milliseconds + 24);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
