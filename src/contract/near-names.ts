@@ -106,7 +106,7 @@ export function serviceOptionOf(name: string): string | undefined {
 }
 
 /** `aspectRatio`, `Aspect-Ratio` and `aspect_ratio` count as the same name. */
-function plainOf(name: string): string {
+export function plainOf(name: string): string {
   return name.toLowerCase().replace(/[\s_.-]/g, '');
 }
 

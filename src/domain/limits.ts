@@ -17,8 +17,8 @@ export interface Limits {
   readonly inline: readonly Media[];
   /** The highest seed that a channel takes. */
   readonly seedMax: number;
-  /** Options in lower case that a channel would pass on, although they set what is priced. */
-  readonly refuses: readonly string[];
+  /** True for an option that a channel would pass on, although it sets what is priced. */
+  readonly refuses: (name: string) => boolean;
   /**
    * What decides the ratio of a video, by what it is made from. `image`: its first image, so a request
    * has no ratio or `adaptive`. `fixed`: the request, with any ratio but `adaptive`. Without an entry,
@@ -52,7 +52,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
       ofChannels.every(({ inline = inlineKinds }) => inline.includes(kind)),
     ),
     seedMax: Math.min(...ofChannels.map(({ seedMax = contractSeedMax }) => seedMax)),
-    refuses: ofChannels.flatMap(({ refuses = [] }) => refuses),
+    refuses: (name) => ofChannels.some(({ refuses }) => refuses?.(name)),
     ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,
   };
 }
@@ -72,10 +72,7 @@ export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited)
   const others = Object.keys(metadata.passThrough);
   const names = [
     ...limits.ignores.filter((name) => isSent[name]),
-    ...others.filter(
-      (name) =>
-        limits.options?.includes(name) === false || limits.refuses.includes(name.toLowerCase()),
-    ),
+    ...others.filter((name) => limits.options?.includes(name) === false || limits.refuses(name)),
   ];
   const fault = (name: string, sentence: string): Refusal => {
     const param = `metadata.${name.slice(0, 80)}`;

@@ -32,7 +32,6 @@ const profiles: Readonly<Record<string, Profile>> = {
       'generate_sound',
       'sound_duration',
       'lora',
-      'extra_params',
     ],
   },
   sglang: {

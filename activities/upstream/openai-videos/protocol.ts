@@ -1,6 +1,7 @@
 // OpenAI videos (`/v1/videos`): a generator. Many self-hosted servers and gateways speak it, each in
 // a dialect of its own.
 
+import { plainOf } from '../../../src/contract/near-names';
 import type { Limits } from '../../../src/domain/limits';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
 import { createOpenaiVideos } from './client';
@@ -17,19 +18,29 @@ export const openaiVideos: Protocol = {
   connect: createOpenaiVideos,
 };
 
-/** What a gateway could understand as another length, size, number of videos or picture. */
-const priced = [
-  ...['n', 'width', 'height', 'num_frames', 'num_seconds', 'duration_seconds', 'video_length'],
-  ...['metadata', 'parameters', 'target', 'extra_body', 'extra_params'],
-  ...['input_reference', 'image_reference', 'video_reference', 'audio_reference', 'reference_url'],
-];
+/**
+ * What a gateway could understand as another length, size, quality, number of videos, model, picture
+ * or sound, or as an object of more options. Parts of a plain name; `^` and `$` are its ends.
+ */
+const priced = new RegExp(
+  [
+    ...['duration', 'second', 'length', 'frame'],
+    ...['size', 'width', 'height', 'dimension', 'pixel', 'resolution', 'aspect', '^ratio'],
+    ...['quality', 'upscal', 'tier', 'priority', '^model', '^hd$', '^pro$'],
+    ...['^n$', '^num$', 'count$', 'number', 'samples$', 'outputs', 'batch', 'variations'],
+    ...['image', 'video', 'picture', 'reference', 'audio', 'sound'],
+    ...['metadata', 'param', '^options', 'provideroptions', 'config', '^extra', '^input', 'target'],
+  ].join('|'),
+);
 
 /** No dialect has a mark or a name of the end user; each one has its own options. */
 function limits(name: string | null): Partial<Limits> {
   const { takesSeed, options } = profileNamed(name);
   return {
     ignores: ['watermark', 'safety_identifier', ...(takesSeed ? [] : (['seed'] as const))],
-    ...(options === 'all' ? { refuses: priced } : { options }),
+    ...(options === 'all'
+      ? { refuses: (name: string) => priced.test(plainOf(name)) }
+      : { options }),
   };
 }
 
