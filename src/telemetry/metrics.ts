@@ -153,6 +153,12 @@ export const metrics = {
     help: 'Tasks that were charged their whole hold because no usage was reported.',
     labels: ['model'],
   },
+  video_charged_above_hold_total: {
+    kind: 'counter',
+    of: 'worker',
+    help: 'Tasks that were charged more than their hold.',
+    labels: ['model'],
+  },
   video_job_seconds: {
     kind: 'histogram',
     of: 'worker',

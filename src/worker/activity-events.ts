@@ -33,16 +33,21 @@ function lifeOfTasks(log: Logger, meters: Meters) {
       log.info({ event: 'task_refused', task, code }, 'a task was refused');
     },
     taskClosed(closed) {
-      countClosed(meters, closed);
+      const left = countClosed(meters, closed);
       const { taskId: task, traceId, model, status, seconds, usageMissing } = closed;
       const fields = { event: 'task_closed', task, traceId, model, status, seconds };
-      if (usageMissing) log.warn(fields, 'a task was settled at its hold: no usage was reported');
+      if (left < 0) {
+        const above = { ...fields, aboveHold: inCurrency(-left) };
+        log.warn(above, 'a task was charged more than its hold: more usage was reported');
+      } else if (usageMissing)
+        log.warn(fields, 'a task was settled at its hold: no usage was reported');
       else log.info(fields, 'a task ended');
     },
   } satisfies Partial<ActivityEvents>;
 }
 
-function countClosed(meters: Meters, closed: ClosedTaskEvent): void {
+/** Returns what the charge left of the hold. It is below zero if the charge is above the hold. */
+function countClosed(meters: Meters, closed: ClosedTaskEvent): number {
   const { model, status, seconds, heldMicros, charge, usageMissing } = closed;
   meters.observe('video_task_duration_seconds', { model, status }, seconds);
   if (usageMissing) meters.add('video_tasks_without_usage_total', { model });
@@ -52,6 +57,8 @@ function countClosed(meters: Meters, closed: ClosedTaskEvent): void {
     left -= amountMicros;
   }
   if (left > 0) meters.add('video_refunded_amount_total', { model }, inCurrency(left));
+  if (left < 0) meters.add('video_charged_above_hold_total', { model });
+  return left;
 }
 
 /** The amount as a float, which is precise enough for a metric. */
