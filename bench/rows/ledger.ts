@@ -1,8 +1,9 @@
 // Measures the transactions of a task with sixteen clients at once. The reference does what a plain
 // program would do: each of its transactions for hold and settle writes a balance and a movement, in
-// four statements without names, and its accept stores the request. The clients first use many accounts. Then all use one account, so that they wait for the
-// lock on its row. The accounts have ended tasks, because without any task PostgreSQL would have no
-// statistics for its plans. The bench fails if the books do not agree.
+// four statements without names, and its accept stores the request. The clients first use many
+// accounts. Then all use one account, so that they wait for the lock on its row. The accounts have
+// ended tasks, because without any task PostgreSQL would have no statistics for its plans. The bench
+// fails if the books do not agree.
 
 import { join } from 'node:path';
 import type { Knex } from 'knex';
