@@ -32,6 +32,8 @@ const contentBytes: Readonly<Record<string, number>> = {
   mdhd: 32,
   stts: tableBytesMax,
   elst: tableBytesMax,
+  stsz: 12,
+  stz2: 12,
 };
 const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl'];
 // The boxes that make a video. Bytes of others may follow them.
@@ -106,6 +108,8 @@ function createFacts() {
   /** The time scale of the movie header; 0 if the header has not come. */
   let movieScale = 0;
   let trackScale = 0;
+  /** The number of samples of the track that have a time. */
+  let timed = 0;
   let length = 0;
   const add = (duration: number, scale: number): void => {
     if (duration > 0) length = Math.max(length, Math.ceil((duration / scale) * 1_000));
@@ -122,17 +126,23 @@ function createFacts() {
         if (isMovie && (scale === 0 || duration === 0 || movieScale > 0)) facts.isUnknown = true;
         if (isMovie) movieScale = scale;
         trackScale = scale;
+        timed = 0;
         add(duration, scale);
       }
       if (name === 'stts') {
-        const duration = sumOf(content);
-        if (duration === null) facts.isUnknown = true;
-        else add(duration, trackScale);
+        const times = sumOf(content);
+        if (times === null) facts.isUnknown = true;
+        else add(times.duration, trackScale);
+        timed += times?.samples ?? 0;
       }
       if (name === 'elst') {
         const duration = sumOfEdits(content);
         if (duration === null || movieScale === 0) facts.isUnknown = true;
         else add(duration, movieScale);
+      }
+      // A player gives samples without a time the time of the last sample.
+      if ((name === 'stsz' || name === 'stz2') && !(countOf(content) <= timed)) {
+        facts.isUnknown = true;
       }
       // The samples of a fragmented file are not in its tables.
       if (name === 'moof') facts.isUnknown = true;
@@ -166,13 +176,23 @@ function timesOf(head: Uint8Array): { readonly scale: number; readonly duration:
   return { scale: u32(head, isLong ? 20 : 12), duration: isUnknown ? 0 : duration };
 }
 
-/** The sum of all times in a table of sample times; null if the table is not complete. */
-function sumOf(table: Uint8Array): number | null {
+/** The number of samples in a table of sample sizes. */
+function countOf(table: Uint8Array): number {
+  return table.length < 12 ? Number.NaN : u32(table, 8);
+}
+
+/** The sums of a table of sample times; null if the table is not complete. */
+function sumOf(table: Uint8Array): { readonly samples: number; readonly duration: number } | null {
   const entries = table.length < 8 ? Number.NaN : u32(table, 4);
   if (!(8 + entries * 8 <= table.length)) return null;
-  let sum = 0;
-  for (let n = 0; n < entries; n += 1) sum += u32(table, 8 + n * 8) * u32(table, 12 + n * 8);
-  return sum;
+  let samples = 0;
+  let duration = 0;
+  for (let n = 0; n < entries; n += 1) {
+    const count = u32(table, 8 + n * 8);
+    samples += count;
+    duration += count * u32(table, 12 + n * 8);
+  }
+  return { samples, duration };
 }
 
 /**

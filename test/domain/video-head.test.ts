@@ -153,6 +153,20 @@ describe('the length of a video with a forged movie header', () => {
     expect(lengthOf(box('moov', head, track, head))).toBeNull();
   });
 
+  test('is null if the video has more samples than sample times', () => {
+    const samples = (name: string, count: number) => {
+      const content = Buffer.alloc(12);
+      content.writeUInt32BE(count, 8);
+      return box(name, content);
+    };
+    for (const name of ['stsz', 'stz2']) {
+      const of = (count: number) => movie(1_000, Buffer.concat([second, samples(name, count)]));
+      expect(lengthOf(of(25), 9)).toBe(1_000);
+      expect(lengthOf(of(26), 9)).toBeNull();
+    }
+    expect(lengthOf(movie(1_000, box('stsz', Buffer.alloc(4))))).toBeNull();
+  });
+
   test('is null if tables are hidden, incomplete, too large or in fragments', () => {
     const table = sampleTimes([100, 40]);
     const short = sampleTimes([1, 40]);
