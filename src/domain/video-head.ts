@@ -36,6 +36,15 @@ const contentBytes: Readonly<Record<string, number>> = {
   stz2: 12,
 };
 const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl'];
+// Players skip these boxes. They look for tables in nearly all others. A `uuid` box may name tables
+// in its text, for example as the parts of the file that a signature leaves out.
+const opaque = ['mdat', 'free', 'skip', 'wide', 'uuid'];
+// In a box that this reader skips, these names hide a length, or mean that the samples are not in
+// the tables.
+const hiding = new Set(
+  ['mvhd', 'mdhd', 'stts', 'stsz', 'stz2', 'elst', 'cmov', 'moof', 'trun'].map(wordOf),
+);
+const searchedBytesMax = 16_000_000;
 // The boxes that make a video. Bytes of others may follow them.
 const needed = ['moov', 'moof', 'mdat'];
 // Real files have some dozens of boxes. Without a limit, a file of empty boxes would cost seconds
@@ -44,8 +53,10 @@ const boxesMax = 1_000;
 
 export function createVideoHead(): VideoHead {
   const facts = createFacts();
+  const search = createSearch();
   let at = 0;
   let skip = 0;
+  let isSearched = false;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
   let boxes = 0;
@@ -53,6 +64,15 @@ export function createVideoHead(): VideoHead {
   const seen = new Set<string>();
   /** Where the open parents of the next box end. */
   let ends: number[] = [];
+
+  /** Skips the bytes that belong to the last box, and returns the others. */
+  const pass = (bytes: Uint8Array): Uint8Array => {
+    const passed = bytes.subarray(0, Math.min(skip, bytes.length));
+    if (isSearched) facts.isUnknown ||= search(passed);
+    skip -= passed.length;
+    at += passed.length;
+    return bytes.subarray(passed.length);
+  };
 
   /**
    * Takes the box at the start of `kept`. Returns false if more bytes are needed, or if nothing is
@@ -75,21 +95,16 @@ export function createVideoHead(): VideoHead {
     const isParent = parents.includes(box.name);
     if (isParent) ends.push(at + box.size);
     skip = isParent ? box.headBytes : box.size;
+    isSearched = !(isParent || box.name in contentBytes || opaque.includes(box.name));
     return !isOver;
   };
 
   return {
     read(chunk) {
       if (isOver) return;
-      const passed = Math.min(skip, chunk.length);
-      skip -= passed;
-      at += passed;
-      kept = joined(kept, chunk.subarray(passed));
+      kept = joined(kept, pass(chunk));
       while (takeBox()) {
-        const over = Math.min(skip, kept.length);
-        kept = kept.subarray(over);
-        skip -= over;
-        at += over;
+        kept = pass(kept);
         if (skip > 0) return;
       }
     },
@@ -100,6 +115,20 @@ export function createVideoHead(): VideoHead {
     },
     milliseconds: () => (ends.some((end) => end > at) ? null : facts.milliseconds()),
     size: () => facts.size,
+  };
+}
+
+/** Returns a function that says if the next bytes hide a length, or are too many to be searched. */
+function createSearch(): (bytes: Uint8Array) => boolean {
+  let word = 0;
+  let left = searchedBytesMax;
+  return (bytes) => {
+    left -= bytes.length;
+    if (left < 0) return true;
+    return bytes.some((byte) => {
+      word = (word << 8) | byte;
+      return hiding.has(word);
+    });
   };
 }
 
@@ -144,8 +173,6 @@ function createFacts() {
       if ((name === 'stsz' || name === 'stz2') && !(countOf(content) <= timed)) {
         facts.isUnknown = true;
       }
-      // The samples of a fragmented file are not in its tables.
-      if (name === 'moof') facts.isUnknown = true;
     },
     milliseconds(): number | null {
       // A length of more than a day counts as unknown, because no generator takes such a video.
@@ -221,6 +248,10 @@ function sizeOf(head: Uint8Array): Size | null {
   const width = Math.round(u32(head, at) / 65_536);
   const height = Math.round(u32(head, at + 4) / 65_536);
   return width > 0 && height > 0 ? { width, height } : null;
+}
+
+function wordOf(name: string): number {
+  return [...name].reduce((word, letter) => (word << 8) | letter.charCodeAt(0), 0);
 }
 
 function u32(bytes: Uint8Array, at: number): number {

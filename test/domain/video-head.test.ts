@@ -173,12 +173,23 @@ describe('the length of a video with a forged movie header', () => {
     short.writeUInt32BE(1_000_000, 12);
     const large = sampleTimes(...Array.from({ length: 10_000 }, () => [1, 40] as const));
     const behind = Buffer.concat([movie(1_000, table), box('moof', Buffer.alloc(8))]);
+    const longer = edits(0, [9_000, 0]);
     const over = movie(1_000, table);
     over.writeUInt32BE(20_000, over.indexOf('mdia') - 4);
     const cut = movie(1_000, table).subarray(0, 150);
     for (const bytes of [movie(1_000, short), movie(1_000, large), behind, over, cut]) {
       expect(lengthOf(bytes, 100)).toBeNull();
     }
+    // Players find a table in such boxes.
+    for (const name of ['udta', 'dinf', 'stsd', 'zzzz']) {
+      const hidden = movie(1_000, table, box(name, Buffer.alloc(50), longer));
+      for (const chunkBytes of [1, 9, 100_000]) expect(lengthOf(hidden, chunkBytes)).toBeNull();
+    }
+    expect(lengthOf(movie(1_000, second, box('cmov', Buffer.alloc(50))))).toBeNull();
+    for (const name of ['free', 'uuid']) {
+      expect(lengthOf(movie(1_000, second, box(name, longer)))).toBe(1_000);
+    }
+    expect(lengthOf(Buffer.concat([box('mdat', longer), movie(1_000, second)]))).toBe(1_000);
   });
 
   test('is the same as the length that another MP4 reader finds in a real file', () => {
@@ -265,7 +276,7 @@ test.each<[string, Buffer, boolean]>([
   expect(head.isCut()).toBe(isCut);
 });
 
-test('a file of empty boxes is read up to its thousandth box only', () => {
+test('a file of empty boxes is read up to its thousandth box only, and a large box is not searched as a whole', () => {
   const empty = (count: number) => Buffer.alloc(8 * count, box('free'));
   expect(lengthOf(Buffer.concat([empty(900), mp4(3)]))).toBe(3_000);
   expect(lengthOf(Buffer.concat([empty(1_000), mp4(3)]))).toBeNull();
@@ -273,6 +284,9 @@ test('a file of empty boxes is read up to its thousandth box only', () => {
   const chunk = empty(8_192);
   const head = createVideoHead();
   for (let read = 0; read < 40_000_000; read += chunk.length) head.read(chunk);
+  const other = createVideoHead();
+  other.read(box('zzzz', Buffer.alloc(40_000_000)).subarray(0, 8));
+  for (let read = 0; read < 40_000_000; read += chunk.length) other.read(chunk);
   const { user, system } = process.cpuUsage(started);
   expect(user + system).toBeLessThan(500_000);
 });
