@@ -4,13 +4,18 @@
 import { auditNewMovements } from '../src/db/ledger-audit';
 import type { AuditReport } from '../workflows/messages';
 import type { WorkerDeps } from './deps';
+import { unlessStopping } from './handing-over';
 import { whileBeating } from './heartbeat';
 
-export function createAuditActivities({ db, events }: Pick<WorkerDeps, 'db' | 'events'>) {
+export function createAuditActivities({
+  db,
+  events,
+  stopping,
+}: Pick<WorkerDeps, 'db' | 'events' | 'stopping'>) {
   return {
     auditBooks: (): Promise<AuditReport> =>
       whileBeating(async () => {
-        const differences = await auditNewMovements(db);
+        const differences = await auditNewMovements(db, () => unlessStopping(stopping));
         events.audited(differences);
         return { differences: differences.length };
       }),

@@ -9,7 +9,10 @@ import { Context } from '@temporalio/activity';
 // does not count as dead if a single heartbeat is late.
 const everyMs = 4_000;
 
-/** The interval at which the SDK sends heartbeats of activities without a heartbeat timeout. */
+/**
+ * The interval at which the SDK passes heartbeats on to Temporal. By default it waits for 80 % of the
+ * heartbeat timeout, so a single late heartbeat would be too late.
+ */
 export const beatsPassedOnEvery = '5 s';
 /**
  * If there was no heartbeat for this time, at least two heartbeats are missing, and the worker

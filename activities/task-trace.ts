@@ -26,8 +26,13 @@ export function traceHeaders(): Readonly<Record<string, string>> {
 
 type AnyActivity = (input: never) => Promise<unknown>;
 
+/** Activities whose inputs have a trace id. An input without one would not compile. */
+type OfTasks<A extends Record<keyof A, AnyActivity>> = {
+  [Name in keyof A]: Parameters<A[Name]>[0] extends Traceable ? A[Name] : never;
+};
+
 /** Wraps the activities of a task, so that each call runs in the trace of the task. */
-export function traced<A extends Record<keyof A, AnyActivity>>(activities: A): A {
+export function traced<A extends Record<keyof A, AnyActivity>>(activities: A & OfTasks<A>): A {
   const wrapped = Object.entries<AnyActivity>(activities).map(([name, activity]) => {
     const run: AnyActivity = (input) => inTrace(traceIdOf(input), () => activity(input));
     return [name, run];
@@ -36,11 +41,11 @@ export function traced<A extends Record<keyof A, AnyActivity>>(activities: A): A
 }
 
 /** The input of an activity. The trace id is a field of the input itself or of the task object. */
-interface Traceable {
-  readonly traceId?: string;
-  readonly object?: { readonly trace_id: string };
-}
+type Traceable =
+  | { readonly traceId: string }
+  | { readonly object: { readonly trace_id: string } };
 
-function traceIdOf(input: Traceable | undefined): string {
-  return input?.traceId ?? input?.object?.trace_id ?? '';
+/** A workflow of another build may send no trace id. */
+function traceIdOf(input: { traceId?: string; object?: { trace_id?: string } }): string {
+  return input.traceId ?? input.object?.trace_id ?? '';
 }

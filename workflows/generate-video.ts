@@ -150,7 +150,7 @@ async function lastCheck(task: TaskState): Promise<Ending> {
   const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
   if (task.jobs.unfinished() !== kind) return expired(task.plan);
   try {
-    const report = await readJob({ taskId: task.id, kind });
+    const report = await readJob({ taskId: task.id, kind, traceId: task.identity.traceId });
     if (report?.status !== 'succeeded') return expired(task.plan);
     ended(task, report);
     return { succeeded: true };

@@ -145,7 +145,8 @@ export class TaskState {
   storing(): StoreResults {
     const leftSeconds = Math.ceil(this.remainingMs() / 1_000);
     const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
-    return { taskId: this.id, sources: resultSources(this.work()), triedForSeconds };
+    const sources = resultSources(this.work());
+    return { taskId: this.id, traceId: this.identity.traceId, sources, triedForSeconds };
   }
 
   /** What was made for the task so far. */

@@ -25,7 +25,7 @@ export function createFollowActivities(deps: Stopping) {
      * returns the new report. Returns null if the job has no upstream id, or if the provider sent an
      * unknown status. Throws an error that may be retried if this worker does not know the channel.
      */
-    async readJob(name: JobName): Promise<JobReport | null> {
+    async readJob(name: JobName & { readonly traceId: string }): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
       if (!hasChannel(job) || !job.upstreamId) return null;
       if (job.report && isFinalReport(job.report)) return job.report;

@@ -4,7 +4,7 @@
 // 4).
 
 import { setTimeout } from 'node:timers/promises';
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import type { OpenJob } from '../../src/db/jobs/queries';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
 import { type JobNews, storeReports } from '../../src/db/jobs/steps';
@@ -13,6 +13,7 @@ import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
+import { handingOver, unlessStopping } from '../handing-over';
 import { whileAdvancing } from '../heartbeat';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
@@ -54,7 +55,7 @@ export function createWatchActivities(deps: WorkerDeps) {
           const open = await goRound({ deps, input, askedAt, absences, advance });
           if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
           cancellationSignal.throwIfAborted();
-          if (deps.stopping.aborted) throw handingOver('This worker is stopping');
+          unlessStopping(deps.stopping);
           await pause(jittered(channel?.pollIntervalMs ?? 5_000), deps.stopping);
           // Another worker may have a newer catalogue, which contains the channel.
           if (!channel) throw handingOver('This worker does not know the channel');
@@ -211,14 +212,6 @@ function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob
   });
   for (const key of askedAt.keys()) if (!known.has(key)) askedAt.delete(key);
   return due;
-}
-
-function handingOver(why: string): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: 'HandingOver',
-    message: `${why}; another worker continues to watch the channel.`,
-    category: 'BENIGN',
-  });
 }
 
 function jittered(ms: number): number {

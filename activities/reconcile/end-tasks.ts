@@ -24,10 +24,7 @@ import type { WorkerDeps } from '../deps';
 import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placements';
 import { oneByOne } from './one-by-one';
 
-type Ending = Omit<
-  WorkerDeps,
-  'channels' | 'storage' | 'stopping' | 'startTask' | 'ensureWatchers'
->;
+type Ending = Omit<WorkerDeps, 'channels' | 'storage' | 'startTask' | 'ensureWatchers'>;
 
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run. A task whose video is made gets more time: it may take ten minutes to store the video, and
@@ -46,7 +43,7 @@ export async function endOverdue(deps: Ending): Promise<string[]> {
     await terminate(deps.client, row.id);
     if (await endTask(deps, row)) ended.push(row.id);
   };
-  await oneByOne(overdue, stop, ({ id }) => {
+  await oneByOne(deps.stopping, overdue, stop, ({ id }) => {
     deps.events.finding('stuck', id, 'its workflow could not be terminated');
   });
   return ended;
@@ -151,7 +148,7 @@ type WorkflowState = 'live' | 'stuck' | 'untaken' | 'ended' | 'unknown';
 
 /** The states of the workflows of these tasks, without those that could not be described. */
 async function statesOf(
-  { client, events, now }: Ending,
+  { client, events, now, stopping }: Ending,
   rows: readonly OpenRow[],
 ): Promise<ReadonlyMap<string, WorkflowState>> {
   const states = new Map<string, WorkflowState>();
@@ -161,7 +158,7 @@ async function statesOf(
     if (found && state === 'live' && areJobsClosed) await repeatEnded(client, id, found);
     states.set(id, state);
   };
-  await oneByOne(rows, describe, ({ id }) => {
+  await oneByOne(stopping, rows, describe, ({ id }) => {
     events.finding('stuck', id, 'its workflow could not be described');
   });
   return states;

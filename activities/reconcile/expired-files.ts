@@ -23,10 +23,11 @@ const forgottenMax = 2_000;
 export async function removeExpired({
   db,
   storage,
-}: Pick<WorkerDeps, 'db' | 'storage'>): Promise<number> {
+  stopping,
+}: Pick<WorkerDeps, 'db' | 'storage'> & Partial<Pick<WorkerDeps, 'stopping'>>): Promise<number> {
   let removed = 0;
   await eachAtOnce(await listExpired(db, limit), atOnce, async (file) => {
-    if (!(await endLink(db, file))) return;
+    if (stopping?.aborted || !(await endLink(db, file))) return;
     try {
       await storage.remove(file.key);
     } catch {

@@ -24,14 +24,15 @@ const slowMs = 5_000;
 const givenUpSeconds = 2 * 3_600;
 
 type Cancelling = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
+type Stopping = Cancelling & Pick<WorkerDeps, 'stopping'>;
 
-export async function stopLeftJobs(deps: Cancelling, cancel = cancelJob): Promise<void> {
+export async function stopLeftJobs(deps: Stopping, cancel = cancelJob): Promise<void> {
   const until = performance.now() + stopForMs;
   const left = await listJobsOfEnded(deps.db, leftMax);
   const slow = new Map<string | null, number>();
   await eachAtOnce(left, atOnce, async (job) => {
     const started = performance.now();
-    if (started > until || (slow.get(job.channel) ?? 0) >= slowMax) return;
+    if (deps.stopping.aborted || started > until || (slow.get(job.channel) ?? 0) >= slowMax) return;
     const cancelled = inTrace(job.traceId, () => cancel(deps, job));
     await cancelled.catch(() => giveUpLate(deps, job));
     if (performance.now() - started < slowMs) return;

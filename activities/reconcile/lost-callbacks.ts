@@ -19,11 +19,11 @@ const limit = 200;
  * its start has no effect.
  */
 export async function restartLostCallbacks(
-  deps: Pick<WorkerDeps, 'db' | 'startDelivery'>,
+  deps: Pick<WorkerDeps, 'db' | 'startDelivery' | 'stopping'>,
   afterSeconds = overdueSeconds,
 ): Promise<number> {
   const overdue = await takeOverdueDeliveries(deps.db, afterSeconds, limit);
   // If a delivery cannot be started now, a later run starts the delivery.
-  await oneByOne(overdue, deps.startDelivery, () => undefined);
+  await oneByOne(deps.stopping, overdue, deps.startDelivery, () => undefined);
   return overdue.length;
 }

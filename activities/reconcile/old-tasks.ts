@@ -1,5 +1,5 @@
-// Reduces tasks that ended long ago to slim rows. A pass over the old tasks starts once an hour. If a pass takes longer than a
-// run, the next runs continue the pass. Each batch is one transaction, so an interrupted run loses
+// Reduces tasks that ended long ago to slim rows. A pass over the old tasks starts once an hour. If a
+// pass takes longer than a run, the next runs continue the pass. Each batch is one transaction, so an interrupted run loses
 // the work of at most one batch. The pause after a batch is three times as long as the batch. So
 // this work uses the database for at most a quarter of the time.
 
@@ -21,7 +21,7 @@ export type ForgetOld = () => Promise<number>;
  * pass.
  */
 export function createForgetOld(
-  { db }: Pick<WorkerDeps, 'db'>,
+  { db, stopping }: Pick<WorkerDeps, 'db'> & Partial<Pick<WorkerDeps, 'stopping'>>,
   { tasksKeptDays, filesKeptDays }: KeptDays,
 ): ForgetOld {
   const kept = { tasksKeptDays, filesKeptDays };
@@ -41,7 +41,7 @@ export function createForgetOld(
       );
       if (after === null) nextPassAt = began + passEveryMs;
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
-      if (after === null || now() >= until) return forgotten;
+      if (after === null || now() >= until || stopping?.aborted) return forgotten;
       await pause((now() - began) * pauseFactor);
     }
   };

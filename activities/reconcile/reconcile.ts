@@ -1,10 +1,12 @@
 // One run of the reconciler. The reconciler repairs tasks, jobs and files that no workflow will
 // finish. Each duty is in a separate file, and docs/architecture.md lists all duties. If a duty
-// fails, the next duties still run. Then the run fails and is repeated.
+// fails, the next duties still run. Then the run fails and is repeated. If the worker stops, another
+// worker repeats the run.
 
 import { recordRun } from '../../src/db/reconcile';
 import type { ReconcileReport } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
+import { unlessStopping } from '../handing-over';
 import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
@@ -26,25 +28,26 @@ export function createReconcileActivities(deps: WorkerDeps) {
 
 async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<ReconcileReport> {
   const failures: unknown[] = [];
-  const attempt = async <T>(duty: Promise<T>): Promise<T | undefined> => {
+  const attempt = async <T>(duty: () => Promise<T>): Promise<T | undefined> => {
+    unlessStopping(deps.stopping);
     try {
-      return await duty;
+      return await duty();
     } catch (error) {
       failures.push(error);
       return undefined;
     }
   };
-  await attempt(watchUsedChannels(deps));
-  const callbacks = (await attempt(restartLostCallbacks(deps))) ?? 0;
-  await attempt(repairPending(deps));
-  await attempt(recoverStalledPlacements(deps));
-  await attempt(wakeStranded(deps));
-  const stopped = (await attempt(endOverdue(deps))) ?? [];
-  const ended = (await attempt(endTerminated(deps))) ?? [];
-  const { checked = 0, closed = [], stuck = [] } = (await attempt(endLost(deps))) ?? {};
-  await attempt(stopLeftJobs(deps));
-  await attempt(removeExpired(deps));
-  await attempt(forgetOld());
+  await attempt(() => watchUsedChannels(deps));
+  const callbacks = (await attempt(() => restartLostCallbacks(deps))) ?? 0;
+  await attempt(() => repairPending(deps));
+  await attempt(() => recoverStalledPlacements(deps));
+  await attempt(() => wakeStranded(deps));
+  const stopped = (await attempt(() => endOverdue(deps))) ?? [];
+  const ended = (await attempt(() => endTerminated(deps))) ?? [];
+  const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};
+  await attempt(() => stopLeftJobs(deps));
+  await attempt(() => removeExpired(deps));
+  await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];
   await recordRun(deps.db);
   return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };

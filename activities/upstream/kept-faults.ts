@@ -9,13 +9,16 @@ import type { FaultKind } from '../../src/domain/create-answer';
 const everyMs = 5_000;
 
 export function keepFaults(db: Knex) {
-  const keptAt = new Map<string, number>();
+  const kept = new Map<string, { readonly at: number; readonly restsUntil: number }>();
   return (channel: string, kind: FaultKind, restMs: number): void => {
-    // The first fault that makes the channel rest is stored even if another one was just stored.
-    const key = `${channel} ${kind} ${restMs > 0}`;
+    const key = `${channel} ${kind}`;
     const now = performance.now();
-    if (now - (keptAt.get(key) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
-    keptAt.set(key, now);
-    void recordFault(db, channel, kind, Math.max(0, restMs)).catch(() => undefined);
+    const last = kept.get(key);
+    const restsUntil = now + Math.max(0, restMs);
+    // A longer rest is stored even if a fault was just stored.
+    const isLonger = restMs > 0 && restsUntil > (last?.restsUntil ?? 0) + 1_000;
+    if (last && now - last.at < everyMs && !isLonger) return;
+    kept.set(key, { at: now, restsUntil });
+    void recordFault(db, channel, kind, restsUntil - now).catch(() => undefined);
   };
 }

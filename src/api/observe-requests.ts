@@ -76,11 +76,12 @@ function closeUnread({ req, res }: ApiCall): void {
 }
 
 /**
- * The pattern of the route; `none` if no route matched. The path is not used, because each path
- * would become a metric series.
+ * The pattern of the route, also if the call was refused before it; `none` if no route matched. The
+ * path is not used, because each path would become a metric series.
  */
 function routeOf(ctx: ApiCall): string {
-  const byRouter = (ctx as { _matchedRoute?: unknown })._matchedRoute;
+  const { matched = [] } = ctx as { matched?: readonly { methods: string[]; path: unknown }[] };
+  const byRouter = matched.findLast(({ methods }) => methods.includes(ctx.method))?.path;
   return ctx.state.route ?? String(byRouter ?? 'none');
 }
 

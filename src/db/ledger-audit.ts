@@ -36,20 +36,24 @@ const margin = `interval '10 minutes'`;
 
 /** Checks all movements of all accounts. */
 export function audit(db: Knex): Promise<Audit> {
-  return auditSince(db, null);
+  return auditSince(db, null, () => undefined);
 }
 
 /**
  * Checks the movements since the last audit without a difference. So every following audit reports a
- * difference again until it is repaired, and an audit that dies hides nothing.
+ * difference again until it is repaired, and an audit that dies hides nothing. `goOn` is called before
+ * each batch, and ends the audit by an error.
  */
-export async function auditNewMovements(db: Knex): Promise<readonly Difference[]> {
+export async function auditNewMovements(
+  db: Knex,
+  goOn = () => undefined as void,
+): Promise<readonly Difference[]> {
   const { rows } = await db.raw<{ rows: { since: Date | null; until: Date }[] }>(
     `select (select agreed_until from loops where kind = 'audit') as since,
             now() - ${margin} as until`,
   );
   const [{ since, until } = { since: null, until: null }] = rows;
-  const { differences } = await auditSince(db, since);
+  const { differences } = await auditSince(db, since, goOn);
   await db.raw(
     `insert into loops (kind, ran_at, agreed_until) values ('audit', now(), ?)
      on conflict (kind, channel) do update
@@ -59,9 +63,10 @@ export async function auditNewMovements(db: Knex): Promise<readonly Difference[]
   return differences;
 }
 
-async function auditSince(db: Knex, since: Date | null): Promise<Audit> {
+async function auditSince(db: Knex, since: Date | null, goOn: () => void): Promise<Audit> {
   const total = { accounts: 0, transfers: 0, differences: [] as Difference[] };
   for (let after = ''; total.differences.length < differencesMax; ) {
+    goOn();
     const accounts = await nextAccounts(db, after);
     const last = accounts.at(-1);
     if (last === undefined) break;

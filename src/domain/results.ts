@@ -31,6 +31,7 @@ export interface ResultSource {
 
 export interface StoreResults {
   readonly taskId: string;
+  readonly traceId: string;
   readonly sources: readonly ResultSource[];
   /** The seconds from the first attempt to the time at which the activity gives up. */
   readonly triedForSeconds: number;

@@ -116,6 +116,10 @@ async function ensureLoops(
 // requests of these activities are aborted one second earlier. So an activity can still store what
 // is known about its request.
 const requestsEndAfterMs = 9_000;
+const beats = {
+  defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
+  maxHeartbeatThrottleInterval: beatsPassedOnEvery,
+} as const;
 const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as const;
 
 function createWorkers(
@@ -126,7 +130,7 @@ function createWorkers(
   const { namespace, taskQueue, encryptionKeys } = settings.temporal;
   const queues = queuesOf(taskQueue);
   const encryption = encryptionWith(encryptionKeys);
-  const common = { connection, namespace, identity, ...encryption, ...gracefully };
+  const common = { connection, namespace, identity, ...encryption, ...gracefully, ...beats };
   return Promise.all([
     Worker.create({
       ...common,
@@ -136,7 +140,6 @@ function createWorkers(
       activities: activities.tasks,
       maxCachedWorkflows: settings.cachedWorkflowsMax,
       maxConcurrentActivityTaskExecutions: settings.activitySlots,
-      defaultHeartbeatThrottleInterval: beatsPassedOnEvery,
       // Local activities run the transactions of tasks. The limit is twice the default size of the
       // database pool. Further transactions wait in the worker, not in the pool for a connection.
       maxConcurrentLocalActivityExecutions: 20,

@@ -35,7 +35,8 @@ afterEach(() => database.db.raw(`update callbacks set state = 'stopped' where st
 const url = 'https://consumer.example.com/hook';
 const minute = 60;
 const start = (input: CallbackInput) => startDelivery(temporal.client, taskQueue, input);
-const deps = () => ({ db: database.db, startDelivery: start });
+const { signal: stopping } = new AbortController();
+const deps = () => ({ db: database.db, startDelivery: start, stopping });
 
 /** A callback that is overdue by this many seconds. */
 async function aCallback(overdueSeconds: number, state: CallbackState = 'pending') {

@@ -4,6 +4,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { notifyTasks, offerFreeSlots, wakeStranded } from '../../activities/jobs/notify-tasks';
 import { listUnacknowledged } from '../../src/db/jobs/queries';
+import { takeBackTurns } from '../../src/db/jobs/slots';
 import { type JobNews, storeReports, waitForTurn } from '../../src/db/jobs/steps';
 import { recordFault } from '../../src/db/watchers';
 import { aSuccess, aTaskInput } from '../support/builders';
@@ -132,6 +133,15 @@ describe('a task that waits for a slot', () => {
     await waitForTurn(db, input, ['studio']);
     const offer = () => offerFreeSlots({ ...upstream.deps, client: env.client }, 'studio');
     await recordFault(db, 'studio', 'unavailable', 60_000);
+    await offer();
+    expect(await stateOf(input.taskId)).toMatchObject({ turn_at: null });
+    // A process with another key has placed a job there since.
+    const other = await upstream.input();
+    await upstream.attempt(other);
+    await offer();
+    expect(await stateOf(input.taskId)).not.toMatchObject({ turn_at: null });
+    await takeBackTurns(db, [{ ...input, kind }]);
+    await db('jobs').where({ task_id: other.taskId }).update({ state: 'closed' });
     await offer();
     expect(await stateOf(input.taskId)).toMatchObject({ turn_at: null });
     await db('loops').where({ channel: 'studio' }).update({ rests_until: db.fn.now() });

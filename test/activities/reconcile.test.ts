@@ -16,9 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-const runWith = (ensureWatchers: () => Promise<void>) => {
+const runWith = (ensureWatchers: () => Promise<void>, stopping = new AbortController()) => {
   const { reconcileOnce } = createReconcileActivities({
     db: database.db,
+    stopping: stopping.signal,
     ensureWatchers,
     startDelivery: async () => undefined,
     startTask: async () => true,
@@ -44,6 +45,18 @@ test('if one duty of the reconciler fails, the other duties still run, and then 
   const run = runWith(() => Promise.reject(new Error('Temporal is away.')));
   await expect(run).rejects.toThrow('Temporal is away.');
   expect(await findTask(database.db, input.taskId)).toMatchObject({ status: 'failed' });
+  expect(await hasRun()).toBe(false);
+});
+
+test('a worker that stops begins no further duty, and another worker repeats the run', async () => {
+  const stopping = new AbortController();
+  const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 86_400_000 * 3 });
+  await storePending(database.db, input, { answered: true });
+  await database.db.raw(`update tasks set deadline_at = now() - interval '1 minute'
+                          where finished_at is null`);
+  const run = runWith(async () => stopping.abort(), stopping);
+  await expect(run).rejects.toMatchObject({ type: 'HandingOver' });
+  expect(await findTask(database.db, input.taskId)).not.toMatchObject({ status: 'failed' });
   expect(await hasRun()).toBe(false);
 });
 

@@ -51,7 +51,7 @@ function store(
 ) {
   const sources = [{ role, url, channel: 'studio', expiresAt: null }] as const;
   const { storeResults } = createFileActivities(deps);
-  return quietWorker().run(storeResults, { taskId, sources, triedForSeconds });
+  return quietWorker().run(storeResults, { taskId, traceId: '', sources, triedForSeconds });
 }
 
 /** A task whose video could not be copied yet. */

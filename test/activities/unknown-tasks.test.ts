@@ -176,7 +176,8 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
     await db('tasks').where({ id: taskId }).update({ trace_id, model, request, created_at });
     const [row] = await findOpenRows(db, [taskId]);
     const { client } = world.env;
-    const deps = { db, events, client, now: Date.now, settings: activitySettings };
+    const stopping = new AbortController().signal;
+    const deps = { db, events, client, stopping, now: Date.now, settings: activitySettings };
     const startDelivery = async () => undefined;
     expect(row && (await endTask({ ...deps, startDelivery }, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));

@@ -93,3 +93,14 @@ test('the connection of a refused call is closed if its unread body is large, an
   expect(await connectionOf(1_000)).toBe('keep-alive');
   expect(await connectionOf(10_000_000)).toBe('close');
 });
+
+test('a refused call is logged and counted under the route that it asked for', async () => {
+  api.requests.splice(0);
+  for (const route of documentedRoutes().filter((one) => one.includes(' /v1/'))) {
+    const [method = '', path = ''] = route.split(' ');
+    await withoutBody(method, path.replace(/\{\w+\}/g, 'x'), 0);
+    const pattern = path.replace(/\{(\w+)\}/g, ':$1');
+    expect(api.requests.map((request) => request.route)).toEqual([pattern]);
+    api.requests.splice(0);
+  }
+});

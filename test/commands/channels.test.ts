@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { createChannels } from '../../activities/upstream/channels';
 import { keepFaults } from '../../activities/upstream/kept-faults';
 import { closeTask } from '../../src/db/ledger';
 import { recordFault, recordRound } from '../../src/db/watchers';
@@ -127,6 +128,31 @@ describe('the list', () => {
     await database.db.raw(`update loops set rests_until = now()`);
     expect((await shown('studio')).health).toBe('well');
   });
+});
+
+test('the rest that is stored is as long as the rest in the process', async () => {
+  const { db } = database;
+  const channels = createChannels(
+    () => ({}) as never,
+    () => undefined,
+    () => performance.now(),
+    { events: {} as never, onFault: keepFaults(db) },
+  );
+  const storedMs = async () => {
+    const left = 'extract(epoch from rests_until - now()) * 1000';
+    const { rows } = await db.raw(
+      `select (${left})::float8 as ms from loops where channel = 'slow'`,
+    );
+    return (rows as { ms: number }[])[0]?.ms ?? 0;
+  };
+  for (const [failures, retryAfterMs] of [
+    [5, 1_000],
+    [1, 120_000],
+  ] as const) {
+    for (let n = 0; n < failures; n += 1) channels.failed('slow', 'creates', 'busy', retryAfterMs);
+    const restMs = channels.restMs('slow', 'creates');
+    await until('it is stored', async () => Math.abs((await storedMs()) - restMs) < 10_000);
+  }
 });
 
 describe('the probe', () => {

@@ -86,7 +86,7 @@ test.each([
   const url = 'https://m.example.com/v';
   const source = { role: 'video', url, channel: 'studio', expiresAt: null } as const;
   // The results of a task that ends without a copy are awaited.
-  await awaitResults(db, { taskId: id, sources: [source], triedForSeconds: 600 });
+  await awaitResults(db, { taskId: id, traceId: '', sources: [source], triedForSeconds: 600 });
   await ends[name](accountId, id);
   const [file] = await findResults(db, id);
   expect(file?.isExpired).toBe(doExpire);

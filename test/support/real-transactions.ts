@@ -190,6 +190,7 @@ export async function runReconciler(
     startTask: async () => true,
     startDelivery: async () => undefined,
     ensureWatchers: async () => undefined,
+    stopping: new AbortController().signal,
   } as never);
   return (await new MockActivityEnvironment().run(reconcileOnce)) as ReconcileReport;
 }

@@ -13,7 +13,7 @@ export async function watchWhile(
   const { watchJobs } = createWatchActivities({ ...deps, stopping: stopping.signal });
   const input = { channel: 'studio' };
   const run = new MockActivityEnvironment().run(watchJobs, input);
-  const ended = expect(run).rejects.toThrow('This worker is stopping');
+  const ended = expect(run).rejects.toThrow('This worker stops');
   try {
     await done();
   } finally {

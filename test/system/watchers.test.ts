@@ -65,6 +65,26 @@ test('a channel with two slots never has three jobs, and every task gets a slot'
   expect(most).toBe(slots);
 });
 
+test('a heartbeat of a watcher reaches Temporal before a single late one could end the attempt', async () => {
+  const watcher = temporal.client.workflow.getHandle(`watch:${service.taskQueue}:studio`);
+  let last = 0;
+  const nextBeat = async (): Promise<number> => {
+    await until('the next heartbeat', async () => {
+      const { raw } = await watcher.describe();
+      const { seconds } = raw.pendingActivities?.[0]?.lastHeartbeatTime ?? {};
+      const isNext = Number(seconds ?? 0) > last;
+      if (isNext) last = Number(seconds);
+      return isNext;
+    });
+    return last;
+  };
+  await nextBeat();
+  const first = await nextBeat();
+  const gap = (await nextBeat()) - first;
+  // The attempt ends after 15 s without a heartbeat, and the SDK would wait for 12 s.
+  expect(gap).toBeLessThan(10);
+}, 120_000);
+
 test('two watchers of one channel cause no second job and no wrong state', async () => {
   const { taskQueue } = service;
   const twin = await temporal.client.workflow.start('watchChannel', {

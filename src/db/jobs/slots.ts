@@ -135,7 +135,8 @@ const takeUnlimited = prepare<Taken>('take_slot', takingSlot(hasNoLimit));
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
  * account, then to the second jobs, until no slot is free. A channel that rests gives no turns, so
- * that the jobs can go to their other channels.
+ * that the jobs can go to their other channels. If another process has placed a job there since the
+ * fault, only the process of the fault rests, for example because of an old key.
  */
 export async function giveTurns(
   db: Knex,
@@ -177,8 +178,11 @@ export async function giveTurns(
 const selectOneWaiting = prepare(
   'one_waiting_job',
   `select 1 from jobs where state = 'waiting'
-      and not exists (select from loops where kind = 'watcher' and channel = :channel
-                         and rests_until > now())
+      and not exists (select from loops where loops.kind = 'watcher' and loops.channel = :channel
+                         and rests_until > now()
+                         and not exists (select from jobs placed
+                                          where placed.channel = :channel and state = 'open'
+                                            and opened_at > fault_at))
     order by account_id, kind limit 1`,
 );
 
