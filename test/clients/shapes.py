@@ -13,6 +13,8 @@ if which == "openai":
         "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154"
         "789c6364f84ff50f00038601805a34b56b0000000049454e44ae426082"
     )
+    shots = [{"prompt": "a", "cut": 1}, {"prompt": "b", "cut": 2}]
+    options = {"seed": 7, "camera": {"zoom": 2, "fixed": True}, "shots": shots}
     ids = []
     for seconds in ["4", "5", "6", "7", "8"]:
         video = client.videos.create(
@@ -21,7 +23,7 @@ if which == "openai":
             seconds=seconds,
             size="1280x720",
             input_reference=("a.png", png, "image/png"),
-            extra_body={"metadata": {"seed": 7}},
+            extra_body={"metadata": options},
         )
         ids.append(video.id)
     seen["created"] = [video.status, video.seconds, video.size, video.model]

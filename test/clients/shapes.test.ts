@@ -27,10 +27,21 @@ async function seenBy(which: string, sdk: string) {
 }
 
 (python ? describe : describe.skip)('a client with only its base URL changed', () => {
-  test('the client of OpenAI creates with a picture, lists three pages, reads and deletes', async () => {
+  test('the client of OpenAI creates with a picture and nested options, lists three pages, reads and deletes', async () => {
     expect(await seenBy('openai', await pythonPackage('openai', '3.57.0'))).toEqual({
       created: ['queued', '8', '1280x720', 'studio-2.0'],
       ...{ listed: true, read: true, deleted: true, unknown: 'task_not_found' },
+    });
+    const { request } = await api.db('tasks').first('request');
+    expect(request.metadata).toMatchObject({
+      seed: 7,
+      passThrough: {
+        camera: { zoom: 2, fixed: true },
+        shots: [
+          { prompt: 'a', cut: 1 },
+          { prompt: 'b', cut: 2 },
+        ],
+      },
     });
   });
 

@@ -123,13 +123,129 @@ describe('a create', () => {
     expect(json.error).toMatchObject({ type: 'invalid_request_error', param });
   });
 
-  test.each(['a[b', '[x]', 'metadata[__proto__][x]', 'a[b][c][d][e]'])(
+  test.each(['a[b', '[x]', 'metadata[__proto__][x]'])(
     'with the field name %s in its form is refused',
     async (name) => {
       const { status, json } = await sendForm([...fieldsOf(video), [name, '1']]);
       expect([status, json.error.code]).toEqual([400, 'invalid_value']);
     },
   );
+});
+
+describe('the metadata of a form', () => {
+  const formed = async (fields: readonly (readonly [string, string])[]) =>
+    sendForm([...fieldsOf(video), ...fields.map(([path, text]) => [`metadata${path}`, text])] as [
+      string,
+      string,
+    ][]);
+
+  test.each<[string, readonly (readonly [string, string])[], object]>([
+    ['a number in an object', [['[studio][run_s]', '1']], { studio: { run_s: 1 } }],
+    ['a flag in a list', [['[flags][]', 'true']], { flags: [true] }],
+    [
+      'a number deep in an object',
+      [['[camera][config][pan][x]', '-0.5']],
+      { camera: { config: { pan: { x: -0.5 } } } },
+    ],
+    ['JSON', [['[camera]', '{"zoom":2}']], { camera: { zoom: 2 } }],
+    [
+      'digits that no number keeps as a text',
+      [['[id]', '12345678901234567890']],
+      {
+        id: '12345678901234567890',
+      },
+    ],
+    ['a number with a zero at its end as a text', [['[version]', '1.10']], { version: '1.10' }],
+  ])('is read: %s', async (_, fields, passThrough) => {
+    const { status, json } = await formed(fields);
+    expect([status, json.error]).toEqual([200, null]);
+    expect((await requestOf(json.id)).metadata).toMatchObject({ passThrough });
+  });
+
+  const [a1, a2] = [
+    ['[shots][][prompt]', 'a'],
+    ['[shots][][prompt]', 'b'],
+  ] as const;
+  const [b1, b2] = [
+    ['[shots][][cut]', '1'],
+    ['[shots][][cut]', '2'],
+  ] as const;
+
+  test.each<[string, readonly (readonly [string, string])[], readonly object[]]>([
+    ['one object', [a1, b1], [{ prompt: 'a', cut: 1 }]],
+    ['objects of one field', [a1, a2], [{ prompt: 'a' }, { prompt: 'b' }]],
+    [
+      'objects one after the other',
+      [a1, b1, a2, b2],
+      [
+        { prompt: 'a', cut: 1 },
+        { prompt: 'b', cut: 2 },
+      ],
+    ],
+    [
+      'objects field by field',
+      [a1, a2, b1, b2],
+      [
+        { prompt: 'a', cut: 1 },
+        { prompt: 'b', cut: 2 },
+      ],
+    ],
+    ['an object with an object', [['[shots][][at][x]', '1']], [{ at: { x: 1 } }]],
+  ])('may have a list of %s', async (_, fields, shots) => {
+    const { status, json } = await formed(fields);
+    expect([status, json.error]).toEqual([200, null]);
+    expect((await requestOf(json.id)).metadata.passThrough).toEqual({ shots });
+  });
+
+  test.each<[string, readonly (readonly [string, string])[]]>([
+    [
+      'a list of one',
+      [
+        ['[tools][][type]', 'web_search'],
+        ['[tools][][limit]', '3'],
+      ],
+    ],
+    [
+      'an object',
+      [
+        ['[tools][type]', 'web_search'],
+        ['[tools][limit]', '3'],
+      ],
+    ],
+  ])('names a tool as %s, with options that have types', async (_, fields) => {
+    const { status, json } = await formed(fields);
+    expect([status, json.error]).toEqual([200, null]);
+    expect((await requestOf(json.id)).metadata.tools).toEqual([{ type: 'web_search', limit: 3 }]);
+  });
+
+  test('keeps texts of our own fields that look like numbers', async () => {
+    const { json } = await formed([
+      ['[labels][order]', '4711'],
+      ['[labels][team]', 'true'],
+      ['[safety_identifier]', '12345678901234567890'],
+      ['[super_resolution_config][resolution]', '1080p'],
+      ['[super_resolution_config][fps]', '30'],
+    ]);
+    expect((await requestOf(json.id)).metadata).toMatchObject({
+      labels: { order: '4711', team: 'true' },
+      safety_identifier: '12345678901234567890',
+      super_resolution_config: { resolution: '1080p', fps: 30 },
+    });
+  });
+
+  test.each<[string, readonly (readonly [string, string])[], string]>([
+    ['more than six levels', [['[a][b][c][d][e][f]', '1']], 'one JSON text'],
+    ['a list of lists', [['[a][][]', '1']], 'one JSON text'],
+    ['a list in an object of a list', [['[a][][b][]', '1']], 'one JSON text'],
+    ['objects of a list with different fields', [a1, b1, a2], 'one JSON text'],
+    ['values and objects in one list', [['[shots][]', '1'], a1], 'values and of objects'],
+    ['objects and values in one list', [a1, ['[shots][]', '1']], 'values and of objects'],
+    ['a list and a value', [['[shots]', '1'], a1], 'a list and a value'],
+  ])('with %s is refused', async (_, fields, reason) => {
+    const { status, json } = await formed(fields);
+    expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+    expect(json.error.message).toContain(reason);
+  });
 });
 
 const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
