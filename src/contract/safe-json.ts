@@ -1,7 +1,8 @@
 // Parses JSON from callers: the body, and metadata sent as a string. The text must be an object of
 // limited depth and size. Names such as `__proto__` are refused. NUL, lone surrogates and numbers
-// without end are refused, because PostgreSQL, UTF-8 or JSON cannot store them. If a name appears twice, the last value
-// is used, as in JSON.parse.
+// without end are refused, because PostgreSQL, UTF-8 or JSON cannot store them. A whole number that
+// would lose digits is refused too. If a name appears twice, the last value is used, as in
+// JSON.parse.
 
 import secureJson from 'secure-json-parse';
 import { boundsFault } from './json-bounds';
@@ -27,7 +28,8 @@ export function parseSafeJson(text: string): SafeJson {
   if (!isJsonObject(value)) return { fault: `it is ${kindOf(value)}` };
   // NUL and lone surrogates can only arrive as \u escapes: raw ones are invalid JSON or invalid
   // UTF-8.
-  const fault = text.includes('\\u') || largeNumber.test(text) ? faultIn(value) : null;
+  const isUnsure = text.includes('\\u') || largeNumber.test(text);
+  const fault = (isUnsure ? faultIn(value) : null) ?? digitsFault(text);
   return fault === null ? { value } : { fault };
 }
 
@@ -42,6 +44,23 @@ function kindOf(value: unknown): string {
 
 // Only such a number may be read as infinite.
 const largeNumber = /[eE]\+?\d{2}|\d{300}/;
+
+const manyDigits = /\d{16}/;
+const stringOrNumber = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Describes a whole number of valid JSON that would be written with other digits than it was read.
+ * Every number of less than 16 digits is exact.
+ */
+export function digitsFault(json: string): string | null {
+  if (!manyDigits.test(json)) return null;
+  for (const [token] of json.matchAll(stringOrNumber)) {
+    if (/^-?\d{16,}$/.test(token) && String(Number(token)) !== token) {
+      return 'a number in it has too many digits to be kept exactly; send it as a text';
+    }
+  }
+  return null;
+}
 
 /** Recursion is safe here, because json-bounds.ts has limited the depth. */
 function faultIn(value: unknown): string | null {

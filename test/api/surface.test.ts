@@ -175,6 +175,20 @@ describe('request bodies', () => {
       400,
       'invalid_json',
     ],
+    [
+      'with a number of too many digits',
+      '{"model":"studio-2.0","prompt":"x","metadata":{"element":829836802793406551}}',
+      {},
+      400,
+      'invalid_json',
+    ],
+    [
+      'with metadata as JSON text with a number of too many digits',
+      '{"model":"studio-2.0","prompt":"x","metadata":"{\\"element\\":829836802793406551}"}',
+      {},
+      400,
+      'invalid_value',
+    ],
     ['with 4,001 names and elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
     [
       'of 32 levels, which are allowed, but with an empty model name',

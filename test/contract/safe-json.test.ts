@@ -22,9 +22,24 @@ test.each<[text: string, fault: string]>([
   ['{"a":[1e400]}', 'larger than any number that can be read'],
   [`{"a":${'9'.repeat(250)}e99}`, 'larger than any number that can be read'],
   [`{"a":-${'9'.repeat(400)}}`, 'larger than any number that can be read'],
+  ['{"a":829836802793406551}', 'too many digits to be kept exactly; send it as a text'],
+  ['{"a":[{"b":-9007199254740993}]}', 'send it as a text'],
+  ['{"a":"\\"","b":12345678901234567890}', 'send it as a text'],
   ['{"__proto__":1}', 'it holds a forbidden property name'],
 ])('the message for the refused text %j names the cause', (text, fault) => {
   expect(parseSafeJson(text)).toEqual({ fault: expect.stringMatching(`${fault}$`) });
+});
+
+test.each([
+  '{"a":9007199254740991}',
+  '{"a":100000000000000000000}',
+  '{"a":-9007199254740992}',
+  '{"a":0.1234567890123456789}',
+  '{"a":1.7976931348623157e308}',
+  '{"a":"829836802793406551","829836802793406551":1}',
+  '{"a":"\\"829836802793406551"}',
+])('the digits of %s are no fault', (text) => {
+  expect(parseSafeJson(text)).toEqual({ value: JSON.parse(text) });
 });
 
 const list = (items: readonly unknown[]) => JSON.stringify({ list: items });

@@ -228,6 +228,13 @@ test('a call without a key, and a body that is no JSON object, have errors of JS
   expect([batch.status, batch.json.error.data.code]).toEqual([400, 'invalid_json']);
 });
 
+test('a call whose id has too many digits to be answered exactly is refused', async () => {
+  const body = '{"jsonrpc":"2.0","id":1763712000123456789,"method":"tools/list"}';
+  const { status, json } = await api.call('POST', '/mcp', body);
+  expect([status, json.id, json.error.data.code]).toEqual([400, null, 'invalid_json']);
+  expect(json.error.message).toContain('send it as a text');
+});
+
 test('only a POST is a call', async () => {
   for (const method of ['GET', 'DELETE']) {
     const { status } = await api.call(method, '/mcp');

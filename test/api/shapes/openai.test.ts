@@ -257,6 +257,8 @@ test.each([
   ['half of a surrogate pair', [['metadata[mood]', '{"a":"\\ud800"}']]],
   ['a NUL in a reference', [['input_reference', '{"file_id":"a\\u0000"}']]],
   ['a forbidden name', [['metadata[mood]', '{"__proto__":{"a":1}}']]],
+  ['a number of too many digits in JSON', [['metadata[mood]', '{"a":829836802793406551}']]],
+  ['a number of too many digits in metadata', [['metadata', '{"a":829836802793406551}']]],
   ['a field that is nested too deeply', [['images', deep]]],
   ['a list that is too long', [['images', many]]],
 ] as const)('a form with %s is refused, as a body is', async (_name, fields) => {
@@ -264,6 +266,11 @@ test.each([
   const others = fieldsOf(video).filter(([name]) => !named.includes(name));
   const { status, json } = await sendForm([...others, ...fields]);
   expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+});
+
+test('a prompt of a form may be a list with many digits', async () => {
+  const { status } = await sendForm(fieldsOf({ ...video, prompt: '[829836802793406551]' }));
+  expect(status).toBe(200);
 });
 
 test('a body whose reference is JSON with a NUL is refused', async () => {

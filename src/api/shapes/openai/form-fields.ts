@@ -7,7 +7,7 @@ import type { Field } from '../../../contract/field';
 import { boundsFault } from '../../../contract/json-bounds';
 import { metadataFields } from '../../../contract/metadata-schema';
 import { requestFields } from '../../../contract/request-schema';
-import type { JsonObject } from '../../../contract/safe-json';
+import { digitsFault, type JsonObject } from '../../../contract/safe-json';
 import { Refused } from '../../context';
 
 export type FormFields = readonly (readonly [name: string, text: string])[];
@@ -131,13 +131,17 @@ function withTypes(
       // A single tool counts as a list of one.
       const asSent = (one: unknown) => (name === 'tools' && isObject(one) ? [one] : one);
       const fits = (one: unknown) => field.schema.safeParse(asSent(one)).success;
-      // A text stays a text if the field takes one. A field that is an object may have other fields
-      // inside, which are not ours.
-      const readings =
-        typeof value === 'string' ? [value, jsonIn(value)] : [literalsIn(value), value];
-      return [name, readings.find(fits) ?? value];
+      // A text stays a text if the field takes one.
+      if (typeof value === 'string') return [name, fits(value) ? value : read(value, fits)];
+      // An object may have fields inside that are not ours.
+      return [name, [literalsIn(value), value].find(fits) ?? value];
     }),
   );
+}
+
+function read(text: string, fits: (value: unknown) => boolean): unknown {
+  const value = jsonIn(text);
+  return fits(value) ? value : text;
 }
 
 /** Reads each text as the JSON that it shows, unless a number would lose digits or zeros. */
@@ -153,9 +157,17 @@ function literalsIn(value: unknown): unknown {
 /** The JSON that a text shows; the text itself if it is not JSON, or more than a body may hold. */
 function jsonIn(text: string): unknown {
   if (!/^(?:true|false|-?\d[\d.]*|[[{].*)$/s.test(text) || boundsFault(text) !== null) return text;
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return text;
   }
+  const fault = typeof value === 'object' ? digitsFault(text) : null;
+  if (fault === null) return value;
+  throw new Refused({
+    code: 'invalid_value',
+    param: '',
+    message: `A field is JSON, but ${fault}.`,
+  });
 }
