@@ -13,6 +13,9 @@ import { limitUploads } from './uploads-at-once';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
+/** Counts an upload that is a part of another call. Throws a refusal if the limit is reached. */
+export type CountUpload = (ctx: KeyedCall) => void;
+
 /**
  * Kinds of calls, each with its own rate limit. A create has a second limit, which is checked only
  * after the look-up of its Idempotency-Key.
@@ -23,7 +26,7 @@ export function createAdmission(
   authenticate: Authenticate,
   rates: Rates,
   elapsed: () => number,
-): Admit {
+): { readonly admit: Admit; readonly countUpload: CountUpload } {
   const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
   const limit = (
     what: string,
@@ -51,17 +54,20 @@ export function createAdmission(
     lists: limit('ask for lists and accounts', rates.listRatePerSecond),
   };
   const beginUpload = limitUploads(rates);
-  return async (ctx) => {
+  const count = (ctx: ApiCall, kind: CallKind, caller: Caller): void => {
+    const limited = limits[kind].take(caller);
+    if (limited) throw limited;
+    showLimit(ctx, limits[kind].headersOf(caller));
+  };
+  const admit: Admit = async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
     ctx.state.caller = caller;
-    const rateLimit = limits[kindOf(ctx)];
-    const limited = rateLimit.take(caller);
-    if (limited) throw limited;
-    showLimit(ctx, rateLimit.headersOf(caller));
+    count(ctx, kindOf(ctx), caller);
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     if (isUpload(ctx.req)) beginUpload(ctx, caller.accountId);
     return ctx as KeyedCall;
   };
+  return { admit, countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller) };
 }
 
 const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*\/?)?$/;

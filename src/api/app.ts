@@ -65,10 +65,10 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
   const tasks = createTaskHandlers(deps, { find, changesAtOnce });
   const authenticate = createAuthentication(deps, unknownLookups);
-  const admit = createAdmission(authenticate, rates, elapsed);
+  const { admit, countUpload } = createAdmission(authenticate, rates, elapsed);
   const list = listAccountTasks(deps);
   const quote = createQuote(deps);
-  const shapes = createShapes(deps, { ...tasks, create, list, quote, find });
+  const shapes = createShapes(deps, { ...tasks, create, list, quote, find, countUpload });
   const running = rates.listsAtOncePerAccountMax;
   const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });

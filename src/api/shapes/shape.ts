@@ -6,6 +6,7 @@ import type { VideoRequest } from '../../contract/request';
 import type { JsonObject } from '../../contract/safe-json';
 import type { TaskObject } from '../../contract/task';
 import { isFinal } from '../../domain/task';
+import type { CountUpload } from '../admit';
 import type { ApiCall, ApiState, KeyedCall } from '../context';
 import { answerJsonText, Refused } from '../context';
 import type { Create } from '../create/create';
@@ -23,6 +24,7 @@ export interface Calls extends TaskHandlers {
   readonly list: ListTasks;
   readonly find: FindTask;
   readonly quote: Quote;
+  readonly countUpload: CountUpload;
 }
 
 export interface ShapeRoute {

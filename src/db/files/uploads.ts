@@ -109,6 +109,13 @@ export async function dropUpload(db: Knex, id: string): Promise<void> {
   ]);
 }
 
+/** Deletes the row of a removed upload whose bytes are deleted. */
+export async function forgetUpload(db: Knex, id: string): Promise<void> {
+  await db.raw(`delete from files where id = ? and role = 'upload' and ${isInState('removed')}`, [
+    id,
+  ]);
+}
+
 /** Deletes the rows of uploads whose bytes were deleted at least `days` days ago. Returns their number. */
 export async function forgetRemovedUploads(db: Knex, days: number, limit: number): Promise<number> {
   const { rows } = await db.raw<{ rows: unknown[] }>(

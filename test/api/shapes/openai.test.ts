@@ -1,10 +1,11 @@
 // The shape of OpenAI's videos: creates as JSON and as forms, reads, lists, content and deletes.
 
 import { createHash } from 'node:crypto';
+import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { forgetTasks } from '../../../src/db/forget-tasks';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
-import { plantFile } from '../../support/files';
+import { lengthOf, plantFile } from '../../support/files';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -106,10 +107,27 @@ describe('a create', () => {
     ['for its plan', fieldsOf({ ...video, seconds: '99' }), 'seconds'],
     ['for its form', [...fieldsOf(video), ['prompt', 'another']], 'prompt'],
   ])('that is refused %s leaves no upload', async (_, faulty, param) => {
-    const before = (await api.call('GET', '/v1/files')).json.data.length;
+    const before = await api.db('files').select('id', 'state');
     const { status, json } = await sendForm([...faulty, ['input_reference', picture()]]);
     expect([status, json.error.param]).toEqual([400, param]);
-    expect((await api.call('GET', '/v1/files')).json.data).toHaveLength(before);
+    expect(await api.db('files').select('id', 'state')).toEqual(before);
+  });
+
+  test('that is refused while the storage is away leaves a row by which the bytes are found', async () => {
+    const { db, storage } = api;
+    const before = await db('files').select('id');
+    const spied = jest.spyOn(storage, 'remove').mockRejectedValueOnce(new Error('away'));
+    const fields = fieldsOf({ ...video, seconds: '99' }) as [string, string | Blob][];
+    expect((await sendForm([...fields, ['input_reference', picture()]])).status).toBe(400);
+    spied.mockRestore();
+    const left = await db('files').whereNotIn(
+      'id',
+      before.map(({ id }) => id),
+    );
+    expect(left).toMatchObject([{ state: 'removed', removed_at: null }]);
+    expect(await lengthOf(storage, left[0].key)).toBe(png.length);
+    await removeExpired({ db, storage });
+    expect(await lengthOf(storage, left[0].key)).toBeNull();
   });
 
   test.each([
@@ -438,6 +456,26 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
     }
   },
 );
+
+test('a create with a file counts as an upload too, and one without a file does not', async () => {
+  const limited = await startApi({ uploadRatePerSecond: 1 }, undefined, api.database);
+  try {
+    const { apiKey } = await api.anAccount();
+    const at = { url: limited.url, apiKey };
+    const withFile = [...fieldsOf(video), ['input_reference', picture()]] as [string, string][];
+    const replies = [];
+    for (let nth = 0; nth < 6; nth += 1) replies.push(await sendForm(withFile, {}, at));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(replies[0]?.headers.get('ratelimit-limit')).toBe('5');
+    expect(replies[5]?.json.error).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('upload files'),
+    });
+    expect((await sendForm(fieldsOf(video), {}, at)).status).toBe(200);
+  } finally {
+    await limited.close();
+  }
+});
 
 test('without the shape its paths do not exist', async () => {
   const plain = await startApi({ shapes: [] }, undefined, api.database);

@@ -42,9 +42,9 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   };
 }
 
-function createVideo(deps: ApiDeps, { create, find }: Calls): Handler {
+function createVideo(deps: ApiDeps, { create, find, countUpload }: Calls): Handler {
   return async (ctx) => {
-    const request = await readOpenAiRequest(deps, ctx);
+    const request = await readOpenAiRequest(deps, ctx, countUpload);
     const outcome = await createTranslated(ctx, create, request).catch(async (error: unknown) => {
       await dropFile(deps, ctx, request);
       throw error;

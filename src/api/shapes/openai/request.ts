@@ -4,7 +4,8 @@
 import type { VideoRequest } from '../../../contract/request';
 import { type JsonObject, parseSafeJson } from '../../../contract/safe-json';
 import type { FileRow } from '../../../db/files/links';
-import { removeUpload } from '../../../db/files/uploads';
+import { forgetUpload, removeUpload } from '../../../db/files/uploads';
+import type { CountUpload } from '../../admit';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { type KeyedCall, Refused } from '../../context';
 import { isRepeat } from '../../create/repeat';
@@ -29,7 +30,11 @@ const references = {
 const lists = { image: 'images', video: 'videos', audio: 'audios' } as const;
 const formLimits = { fields: 200, fieldSize: bodyBytesMax, parts: 201 };
 
-export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<OpenAiRequest> {
+export async function readOpenAiRequest(
+  deps: ApiDeps,
+  ctx: KeyedCall,
+  countUpload: CountUpload,
+): Promise<OpenAiRequest> {
   if (!isForm(ctx)) {
     return { body: translated(await readJsonBody(ctx.req, bodyBytesMax)), file: null };
   }
@@ -47,8 +52,11 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   if (sent && sent.field !== fileField) {
     throw refused(String(sent.field).slice(0, 80), `a file is sent as ${fileField}.`);
   }
-  // The metrics tell the upload of a file from a create without one, which takes far less time.
-  if (sent) ctx.state.route = '/v1/videos (file)';
+  if (sent) {
+    // The metrics tell the upload of a file from a create without one, which takes far less time.
+    ctx.state.route = '/v1/videos (file)';
+    countUpload(ctx);
+  }
   // A repeat makes an upload only to be compared with the first call, which has filled the limits.
   const file = sent ? await storeUpload(deps, ctx, sent, await isRepeat(deps, ctx)) : null;
   try {
@@ -62,15 +70,21 @@ export async function readOpenAiRequest(deps: ApiDeps, ctx: KeyedCall): Promise<
   }
 }
 
-/** Removes the upload of a create that made no task. */
+/** Removes the upload of a create that made no task. No caller knows its id, so no row stays. */
 export async function dropFile(
   { db, storage }: ApiDeps,
   ctx: KeyedCall,
   { file }: Pick<OpenAiRequest, 'file'>,
 ): Promise<void> {
-  const key = file && (await removeUpload(db, ctx.state.caller.accountId, file.id));
-  // If the bytes cannot be deleted now, the reconciler deletes them.
-  if (key) await storage.remove(key).catch(() => undefined);
+  if (!file) return;
+  const key = await removeUpload(db, ctx.state.caller.accountId, file.id);
+  if (!key) return;
+  // If the bytes or the row cannot be deleted now, the reconciler finds the removed row.
+  const forget = () => forgetUpload(db, file.id);
+  await storage
+    .remove(key)
+    .then(forget)
+    .catch(() => undefined);
 }
 
 /** Two calls with the same file are equal, although each call makes its own upload. */
