@@ -7,7 +7,7 @@
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../domain/budget';
 import type { NewTask } from '../domain/task-transactions';
-import { listBudgets, lockBudgets } from './budgets';
+import { lockBudgets, readBudgets } from './budgets';
 import { prepare } from './prepared-statement';
 import { repeatLock } from './repeated-task';
 import {
@@ -58,7 +58,17 @@ interface Decision extends Standing {
   readonly hasBudgets: boolean;
 }
 
-type Budgets = 'unchecked' | 'fit';
+interface Checked {
+  readonly budgets: 'unchecked' | 'fit';
+  /**
+   * The time at which the budgets were read, which becomes the time of the create: the task counts in
+   * the period that was checked. Null for the time of the statement. It is never the start of the
+   * transaction, which has waited for the lock: a reader of lists may have passed that time.
+   */
+  readonly at: string | null;
+}
+
+const unchecked: Checked = { budgets: 'unchecked', at: null };
 
 export async function acceptTask(
   db: Knex,
@@ -67,7 +77,7 @@ export async function acceptTask(
 ): Promise<Acceptance> {
   const { plan, taskId } = task;
   for (;;) {
-    const decision = await decide(db, task, options, 'unchecked');
+    const decision = await decide(db, task, options);
     const answered = answerOf(decision);
     if (answered) return answered;
     if (decision.isDisabled) return { outcome: 'disabled' };
@@ -109,9 +119,9 @@ async function acceptWithinBudgets(
     await lockBudgets(trx, accountId, keyId);
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
-    const standings = await listBudgets(trx, accountId, keyId);
-    const budget = standings.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
-    const decision = await decide(trx, task, options, budget ? 'unchecked' : 'fit');
+    const { at, budgets } = await readBudgets(trx, accountId, keyId);
+    const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
+    const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
     return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
 }
@@ -134,6 +144,8 @@ const acceptOrExplain = prepare<Decision>(
     select exists (select 1 from budgets
                     where account_id = :accountId
                       and (key_id is null or key_id = :keyId)) as "hasBudgets"
+  ), moment as (
+    select coalesce(cast(:at as timestamptz), statement_timestamp()) as at
   ), allowed as (
     select 1 from standing, budgeted
      where currency = :currency and available - holds >= cast(:hold as bigint)
@@ -144,12 +156,12 @@ const acceptOrExplain = prepare<Decision>(
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, request, plan, request_hash, trace_id,
-            hold_micros, answered, start_at, deadline_at)
+            hold_micros, answered, created_at, start_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
            cast(:hold as bigint), cast(:answered as boolean),
-           now() + make_interval(secs => cast(:leaseSeconds as float8)),
-           now() + make_interval(secs => cast(:expiresAfterSeconds as float8))
-      from allowed
+           at, at + make_interval(secs => cast(:leaseSeconds as float8)),
+           at + make_interval(secs => cast(:expiresAfterSeconds as float8))
+      from allowed, moment
     on conflict (id) do nothing
     returning id, account_id, created_at, deadline_at
   ), labelled as (
@@ -172,9 +184,9 @@ async function decide(
   db: Knex,
   task: NewTask,
   options: AcceptOptions,
-  budgets: Budgets,
+  checked: Checked = unchecked,
 ): Promise<Decision> {
-  const [decision] = await acceptOrExplain(db, { ...valuesOf(task, options), budgets });
+  const [decision] = await acceptOrExplain(db, { ...valuesOf(task, options), ...checked });
   if (!decision) throw new Error('A select without a table answers one row.');
   return decision;
 }

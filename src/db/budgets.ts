@@ -73,8 +73,29 @@ export async function listBudgets(
   accountId: string,
   keyId: string | null = null,
 ): Promise<readonly BudgetState[]> {
+  return (await readBudgets(db, accountId, keyId)).budgets;
+}
+
+interface BudgetsRead {
+  /**
+   * The time of the read, as PostgreSQL writes it; null without budgets. The amounts belong to the
+   * periods of this time.
+   */
+  readonly at: string | null;
+  readonly budgets: readonly BudgetState[];
+}
+
+export async function readBudgets(
+  db: Knex,
+  accountId: string,
+  keyId: string | null,
+): Promise<BudgetsRead> {
   const { rows } = await listBudgetsQuery(db, accountId, keyId);
-  return rows;
+  const budgets = rows.map((row) => {
+    const { at: _, ...budget } = row;
+    return budget;
+  });
+  return { at: rows[0]?.at ?? null, budgets };
 }
 
 /**
@@ -87,24 +108,26 @@ const firstInstant = (midnight: string) =>
         else ${midnight} at time zone time_zone end`;
 
 /**
- * PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. A test checks
+ * The time is that of the statement, because a transaction may have waited for a lock since its
+ * start. PostgreSQL reads the movements with an index-only scan of `transfers_budgets`. A test checks
  * this.
  */
 export function listBudgetsQuery(
   db: Knex,
   accountId: string,
   keyId: string | null,
-): Knex.Raw<{ rows: BudgetState[] }> {
+): Knex.Raw<{ rows: (BudgetState & { readonly at: string })[] }> {
   return db.raw(
     `select budget.account_id as "accountId", budget.key_id as "keyId", period,
             limit_micros as "limitMicros", moved.spent as "spentMicros",
             moved.held + pending.held as "heldMicros", time_zone as "timeZone",
-            nullif(ends_at, 'infinity') as "beginsAnewAt"
+            nullif(ends_at, 'infinity') as "beginsAnewAt",
+            cast(statement_timestamp() as text) as at
        from budgets budget
        join accounts on accounts.id = budget.account_id
       cross join lateral (
         select date_trunc(case period when 'month' then period else 'day' end,
-                          now() at time zone time_zone) as first) midnight
+                          statement_timestamp() at time zone time_zone) as first) midnight
       cross join lateral (
         select first + case period when 'month' then interval '1 month' else interval '1 day' end
                  as next) following

@@ -4,7 +4,13 @@
 import type { Knex } from 'knex';
 import { acceptTask } from '../../src/db/accept-task';
 import { createKey } from '../../src/db/api-keys';
-import { listBudgets, listBudgetsQuery, setBudget, setTimeZone } from '../../src/db/budgets';
+import {
+  listBudgets,
+  listBudgetsQuery,
+  lockBudgets,
+  setBudget,
+  setTimeZone,
+} from '../../src/db/budgets';
 import { connect } from '../../src/db/database';
 import { closeTask } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
@@ -19,7 +25,8 @@ import {
   storePending,
 } from '../support/books';
 import { aTaskId } from '../support/builders';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -139,7 +146,7 @@ async function standingAt(accountId: string, now: string) {
   const trx = await database.db.transaction();
   try {
     await trx.raw('create schema clock');
-    await trx.raw(`create function clock.now() returns timestamptz immutable
+    await trx.raw(`create function clock.statement_timestamp() returns timestamptz immutable
                      language sql as $$ select '${now}'::timestamptz $$`);
     await trx.raw('set local search_path = clock, public, pg_catalog');
     const rows = await listBudgets(trx, accountId);
@@ -204,6 +211,32 @@ test('the days and months of a budget begin at midnight in the time zone of the 
     expect(there(month?.beginsAnewAt)).toEqual([1, 0, 0]);
     expect(total).toMatchObject({ timeZone: zone, beginsAnewAt: null });
   }
+});
+
+test('a create that waits for a budget is no older than the creates that were stored meanwhile', async () => {
+  const { create, limit, accountId, keyId, otherKeyId } = await anAccount();
+  const { db } = database;
+  await limit('day', 100, keyId);
+  const [id, meanwhile] = [aTaskId(), aTaskId()];
+  const trx = await db.transaction();
+  await lockBudgets(trx, accountId, keyId);
+  const waiting = create(10, keyId, id);
+  await until('the create waits', async () => (await statementsWaiting(db)) === 1);
+  expect((await create(10, otherKeyId, meanwhile)).outcome).toBe('stored');
+  await trx.commit();
+  expect((await waiting).outcome).toBe('stored');
+  const stored = await db('tasks').where({ account_id: accountId }).orderBy('created_at');
+  expect(stored.map((task) => task.id)).toEqual([meanwhile, id]);
+  const secondsAfter = ({ created_at: created }: { created_at: Date }, at: Date) =>
+    (at.getTime() - created.getTime()) / 1_000;
+  const after = stored.map((task) => [
+    secondsAfter(task, task.start_at),
+    secondsAfter(task, task.deadline_at),
+  ]);
+  expect(after).toEqual([
+    [accepting.leaseSeconds, expect.any(Number)],
+    [accepting.leaseSeconds, after[0]?.[1]],
+  ]);
 });
 
 test('a repeated create with the same task id finds the stored task, even if the budget is used up', async () => {
