@@ -14,7 +14,7 @@ interface Routers {
   readonly shapes: readonly { routeOf(method: string, path: string): object | null }[];
 }
 
-const shapeMethods = ['GET', 'POST', 'DELETE'];
+const shapeMethods = ['HEAD', 'GET', 'POST', 'DELETE'];
 
 /**
  * Answers 405 if the path exists for another method, else 404.

@@ -14,5 +14,12 @@ const known: Readonly<Record<ShapeName, CreateShape>> = {
 };
 
 export function createShapes(deps: ApiDeps, calls: Calls): Shape[] {
-  return [...new Set(deps.settings.shapes)].map((name) => known[name](deps, calls));
+  return [...new Set(deps.settings.shapes)].map((name) => withHead(known[name](deps, calls)));
+}
+
+/** HEAD is answered like GET, and Koa leaves out the body. */
+function withHead(shape: Shape): Shape {
+  const routeOf: Shape['routeOf'] = (method, path) =>
+    shape.routeOf(method === 'HEAD' ? 'GET' : method, path);
+  return { ...shape, routeOf };
 }

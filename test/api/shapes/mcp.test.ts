@@ -236,7 +236,7 @@ test('a call whose id has too many digits to be answered exactly is refused', as
 });
 
 test('only a POST is a call', async () => {
-  for (const method of ['GET', 'DELETE']) {
+  for (const method of ['GET', 'HEAD', 'DELETE']) {
     const { status } = await api.call(method, '/mcp');
     expect([method, status]).toEqual([method, 405]);
   }

@@ -313,7 +313,7 @@ describe('errors', () => {
       [405, 'method_not_allowed'],
       [405, 'method_not_allowed'],
     ]);
-    expect(replies[3]?.headers.get('allow')).toBe('GET, POST');
+    expect(replies[3]?.headers.get('allow')).toBe('HEAD, GET, POST');
     expect(replies.map(({ json }) => json.error.param)).toContain(null);
   });
 });
@@ -394,6 +394,21 @@ describe('the content', () => {
       ...[302, link, '0'],
     ]);
     expect(await reply.text()).toBe('');
+  });
+
+  test('answers HEAD like GET, and so do the video and the list', async () => {
+    const { id } = (await api.call('POST', videos, video)).json;
+    for (const path of [
+      videos,
+      `${videos}/${id}`,
+      `${videos}/${id}/content`,
+      `${videos}/video_1`,
+    ]) {
+      const got = await api.call('GET', path);
+      const { status, headers, text } = await api.call('HEAD', path);
+      expect([path, status, text]).toEqual([path, got.status, '']);
+      expect(headers.get('content-length')).toBe(got.headers.get('content-length'));
+    }
   });
 
   test('of an unfinished task is a 409 that is not worth a repeat', async () => {

@@ -43,19 +43,22 @@ async function sendBytes(
     ctx.status = 304;
     return;
   }
-  const asked = isSameFile(ctx, file) ? bytesAsked(ctx.req.headers.range, length) : 'whole';
+  const isHead = ctx.method === 'HEAD';
+  // The standard defines ranges for GET only, so a HEAD ignores them.
+  const range = isHead || !isSameFile(ctx, file) ? undefined : ctx.req.headers.range;
+  const asked = bytesAsked(range, length);
   if (asked === 'unsatisfiable') {
     const message = `The file has ${length} bytes, and the Range asks for none of them.`;
     const headers = { 'content-range': `bytes */${length}`, 'accept-ranges': 'bytes' };
     return refuse(ctx, { code: 'range_not_satisfiable', param: 'Range', message }, headers);
   }
-  const range = asked === 'whole' ? undefined : asked;
-  const bytes = ctx.method === 'HEAD' ? null : await open(range);
+  const part = asked === 'whole' ? undefined : asked;
+  const bytes = isHead ? null : await open(part);
   setFileHeaders(ctx, file);
-  if (range) ctx.set('Content-Range', `bytes ${range.first}-${range.last}/${length}`);
+  if (part) ctx.set('Content-Range', `bytes ${part.first}-${part.last}/${length}`);
   if (bytes) ctx.body = bytes;
-  ctx.status = range ? 206 : 200;
-  ctx.length = range ? range.last - range.first + 1 : length;
+  ctx.status = part ? 206 : 200;
+  ctx.length = part ? part.last - part.first + 1 : length;
 }
 
 const justRemoved = {
