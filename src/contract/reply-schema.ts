@@ -104,7 +104,8 @@ export const taskSchema = z
 export const cancelledSchema = taskSchema
   .extend({
     cancel_requested: z.literal(true).optional().meta({
-      description: 'The cancellation was accepted and the task is not final yet; read on.',
+      description:
+        'The cancellation was accepted. A task that is not final yet ends soon; read on.',
     }),
   })
   .meta({ id: 'CancelledTask' });

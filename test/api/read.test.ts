@@ -338,9 +338,11 @@ describe('DELETE', () => {
     const cancelled = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
     expect(cancelled.json).toMatchObject({
       status: 'failed',
+      cancel_requested: true,
       error: { code: 'task_error', message: expect.stringContaining('cancelled by the caller') },
     });
-    expect(cancelled.json).not.toHaveProperty('cancel_requested');
+    const read = await call(api.url, apiKey, 'GET', `${create}/${json.id}`);
+    expect(read.json).not.toHaveProperty('cancel_requested');
     expect(api.temporal.calledBack).toContain(json.id);
     const again = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
     expect(again.status).toBe(409);
@@ -349,6 +351,18 @@ describe('DELETE', () => {
     const submission = await api.temporal.submit(api.temporal.submitted.at(-1)!);
     expect(submission).toMatchObject({ outcome: 'accepted', task: { status: 'failed' } });
     expect((await findFunds(api.db, accountId)).heldMicros).toBe(0);
+  });
+
+  test('of a task that ends in another way meanwhile confirms no cancellation', async () => {
+    const id = await aTask();
+    const spied = jest.spyOn(api.temporal, 'cancel').mockImplementation(async () => {
+      await api.finish(id, 'The generator failed.');
+      return 'asked';
+    });
+    const { status, json } = await api.call('DELETE', `${create}/${id}`);
+    spied.mockRestore();
+    expect([status, json.status]).toEqual([200, 'failed']);
+    expect(json).not.toHaveProperty('cancel_requested');
   });
 
   test('of a task whose video is being stored confirms no cancellation', async () => {

@@ -249,7 +249,7 @@ export interface CancelledTask {
   };
   seed?: number;
   billing?: Billing;
-  /** The cancellation was accepted and the task is not final yet; read on. */
+  /** The cancellation was accepted. A task that is not final yet ends soon; read on. */
   cancel_requested?: true;
 }
 

@@ -2,11 +2,12 @@
 // was stored. With `Prefer: wait` a GET waits until the task has finished.
 
 import type { Refusal } from '../../contract/error';
+import type { TaskObject } from '../../contract/task';
 import { findResults } from '../../db/files/results';
 import { removeResults } from '../../db/files/retention';
 import { failPending } from '../../db/pending-tasks';
 import { resultRoles } from '../../domain/results';
-import { cancelledMessage, isFinal } from '../../domain/task';
+import { cancelledMessage, isCancelled, isFinal } from '../../domain/task';
 import type { AtOnce } from '../at-once';
 import { addressOf } from '../auth';
 import type { KeyedCall, KeyedRouter } from '../context';
@@ -93,11 +94,14 @@ function inForm(form: Form, found: Found): Found {
 
 /**
  * Confirms the cancellation in a separate field, because the shown status may still be the previous
- * one. If the video is being stored, the cancellation comes too late.
+ * one. If the video is being stored, or the task ended in another way, the cancellation comes too
+ * late.
  */
 function withCancel(found: Found): Found {
-  if (isFinal(found.status) || found.live?.facts.isStoring) return found;
-  return { ...found, text: JSON.stringify({ ...JSON.parse(found.text), cancel_requested: true }) };
+  if (found.live?.facts.isStoring) return found;
+  const task = JSON.parse(found.text) as TaskObject;
+  if (isFinal(task.status) && !isCancelled(task.error)) return found;
+  return { ...found, text: JSON.stringify({ ...task, cancel_requested: true }) };
 }
 
 function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {

@@ -71,7 +71,8 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
 
   async cancel({ client, operand, signal }) {
     const { id, status, cancel_requested } = await client.cancel(operand, { signal });
-    say(`${id}: ${cancel_requested ? 'the cancellation was requested' : status}`);
+    const isOpen = cancel_requested && status !== 'failed';
+    say(`${id}: ${isOpen ? 'the cancellation was requested' : status}`);
     return true;
   },
 
