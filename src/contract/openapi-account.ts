@@ -26,18 +26,12 @@ export const accountOperations = {
     summary: 'The account’s tasks, newest first',
     requestParams: {
       query: z.object({
-        ...pageQuery(/^(task_[0-9a-hjkmnp-tv-z]{26})?$/),
-        order: z
-          .enum(['', 'asc', 'desc'])
-          .optional()
-          .meta({ description: '`asc`: oldest first. Empty counts as absent.' }),
-        status: z
-          .enum(['', ...taskStatuses])
-          .optional()
-          .meta({ description: 'Empty counts as absent.' }),
+        ...pageQuery(/^task_[0-9a-hjkmnp-tv-z]{26}$/),
+        order: z.enum(['asc', 'desc']).optional().meta({ description: '`asc`: oldest first.' }),
+        status: z.enum(taskStatuses).optional(),
         model: z
           .string()
-          .regex(/^[A-Za-z0-9_.-]{0,80}$/)
+          .regex(/^[A-Za-z0-9_.-]{1,80}$/)
           .optional(),
         created_after: unixSeconds('Tasks created in this second or later.'),
         created_before: unixSeconds('Tasks created before this second.'),
@@ -66,7 +60,7 @@ export const accountOperations = {
     summary: 'Every movement of money, newest first',
     description: 'As CSV with `Accept: text/csv`.',
     requestParams: {
-      query: z.object(pageQuery(/^([0-9]{1,15})?$/)),
+      query: z.object(pageQuery(/^[0-9]{1,15}$/)),
     },
     responses: {
       '200': {

@@ -92,7 +92,7 @@ const list: ZodOpenApiOperationObject = {
   tags,
   summary: 'The account’s uploaded files, newest first',
   requestParams: {
-    query: z.object(pageQuery(/^(file_[0-9a-hjkmnp-tv-z]{26})?$/)),
+    query: z.object(pageQuery(/^file_[0-9a-hjkmnp-tv-z]{26}$/)),
   },
   responses: {
     '200': jsonReply('One page.', filesSchema),

@@ -35,7 +35,7 @@ export const pageQuery = (after: RegExp) => ({
     .string()
     .regex(after)
     .optional()
-    .meta({ description: 'The `next` of the page before; empty or absent: the first page.' }),
+    .meta({ description: 'The `next` of the page before; absent: the first page.' }),
 });
 
 export function jsonReply(

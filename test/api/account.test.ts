@@ -182,6 +182,7 @@ describe('GET /v1/account/statement', () => {
     ['limit=ten', 'limit'],
     ['limit=1.5', 'limit'],
     ['after=x', 'after'],
+    ['after=', 'after'],
     ['after=-1', 'after'],
     ['after=99999999999999999999', 'after'],
     ['created_after=1', 'created_after'],

@@ -105,8 +105,8 @@ function labelsOf({ names, text, fault }: QueryReader): Labels {
   return Object.fromEntries(labels);
 }
 
-function secondsOf({ digits, fault }: QueryReader, name: string): number | null {
-  const given = digits(name);
+function secondsOf({ text, fault }: QueryReader, name: string): number | null {
+  const given = text(name);
   if (given === null) return null;
   if (/^\d{1,11}$/.test(given)) return Number(given);
   return fault(

@@ -10,13 +10,11 @@ type Query = Readonly<Record<string, unknown>>;
 
 export interface QueryReader {
   readonly names: readonly string[];
-  /** The text of a parameter; null if it is absent, empty or repeated. */
-  text(name: string): string | null;
   /**
-   * The text of a numeric parameter, unchecked; null if the parameter is absent or repeated. Unlike
-   * `text`, `digits` also returns an empty text, so that the caller can refuse an empty parameter.
+   * The text of a parameter; null if it is absent or repeated. An empty text is returned too, so that
+   * it can be refused: it is mostly a variable without a value in the program of the caller.
    */
-  digits(name: string): string | null;
+  text(name: string): string | null;
   /**
    * Records a fault. Only the first fault of each parameter is kept. Always returns null, so that
    * the reader of a parameter can return the result of this call instead of a value.
@@ -46,8 +44,7 @@ export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T 
   const value = read({
     names: Object.keys(query),
     fault,
-    text: (name) => given(name) || null,
-    digits: given,
+    text: given,
   });
   if (faults.length > 0) throw new Refused(oneRefusal(faults));
   return value;
@@ -72,7 +69,7 @@ export function refuseUnknown(
 }
 
 export function limitOf(reader: QueryReader): number {
-  const text = reader.digits('limit');
+  const text = reader.text('limit');
   if (text === null) return limitDefault;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
