@@ -182,6 +182,27 @@ describe('Idempotency-Key', () => {
     }
   });
 
+  test('the documented defaults may be sent or left out, and another default that is sent is a field', async () => {
+    const headers = { 'idempotency-key': 'defaults' };
+    const config = { resolution: '1080p' };
+    const bare = { resolution: '720p', ratio: '16:9' };
+    const first = await api.create(
+      { ...bare, metadata: { super_resolution_config: config } },
+      headers,
+    );
+    const metadata = {
+      ...{ watermark: false, draft: false, return_last_frame: false },
+      execution_expires_after: 172_800,
+      super_resolution_config: { ...config, tool_version: 'standard' },
+    };
+    const again = await api.create({ ...bare, metadata }, headers);
+    expect([first.status, again.status, again.json.id]).toEqual([200, 200, first.json.id]);
+    for (const sent of [{ duration: 5 }, { metadata: { ...metadata, generate_audio: true } }]) {
+      const other = await api.create({ ...bare, metadata, ...sent }, headers);
+      expect([other.status, other.json.error?.code]).toEqual([409, 'idempotency_key_reused']);
+    }
+  });
+
   test('concurrent equal creates with one key give one task, and another body with that key is a 409', async () => {
     let open = () => {};
     api.temporal.gate = new Promise((resolve) => {
