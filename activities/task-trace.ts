@@ -41,9 +41,7 @@ export function traced<A extends Record<keyof A, AnyActivity>>(activities: A & O
 }
 
 /** The input of an activity. The trace id is a field of the input itself or of the task object. */
-type Traceable =
-  | { readonly traceId: string }
-  | { readonly object: { readonly trace_id: string } };
+type Traceable = { readonly traceId: string } | { readonly object: { readonly trace_id: string } };
 
 /** A workflow of another build may send no trace id. */
 function traceIdOf(input: { traceId?: string; object?: { trace_id?: string } }): string {

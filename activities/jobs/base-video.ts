@@ -10,7 +10,8 @@ import { UpstreamFault } from '../upstream/provider';
 type Known = Pick<WorkerDeps, 'db' | 'channels' | 'now'>;
 
 // The link must still be valid for an hour, because the enhancer may queue the job before it
-// fetches the video.
+// fetches the video. If the provider does not say how long its links live, they count as old an hour
+// after the create.
 const linkNeededForMs = 60 * 60_000;
 
 /**
@@ -22,8 +23,11 @@ export async function findBaseVideo(deps: Known, input: JobInput): Promise<strin
   if (input.kind !== 'super_resolution') return null;
   const base = await findJob(deps.db, { taskId: input.taskId, kind: 'generation' });
   const { videoUrl, expiresAt } = base?.report?.result ?? {};
-  assert(videoUrl, 'a video that is to be enhanced has a link');
-  if (!expiresAt || expiresAt * 1000 - deps.now() > linkNeededForMs) return videoUrl;
+  assert(base && videoUrl, 'a video that is to be enhanced has a link');
+  const isYoung = expiresAt
+    ? expiresAt * 1000 - deps.now() > linkNeededForMs
+    : base.sentAgoMs < linkNeededForMs;
+  if (isYoung) return videoUrl;
   return (await findNewLink(deps, input)) ?? videoUrl;
 }
 

@@ -46,7 +46,7 @@ export function audit(db: Knex): Promise<Audit> {
  */
 export async function auditNewMovements(
   db: Knex,
-  goOn = () => undefined as void,
+  goOn: () => void = () => undefined,
 ): Promise<readonly Difference[]> {
   const { rows } = await db.raw<{ rows: { since: Date | null; until: Date }[] }>(
     `select (select agreed_until from loops where kind = 'audit') as since,

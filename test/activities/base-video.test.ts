@@ -7,7 +7,7 @@ import { anEnhancedPlan } from '../support/builders';
 import { type Canned, startCanned } from '../support/canned';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { type PlayedArk, startPlayedArk } from '../support/played-ark';
-import { startUpstream, type Upstream } from '../support/upstream';
+import { sentEarlier, startUpstream, type Upstream } from '../support/upstream';
 
 let database: TestDatabase;
 let upstream: Upstream;
@@ -47,16 +47,17 @@ afterEach(async () => {
 const [oldLink, newLink] = ['https://media.example/old.mp4', 'https://media.example/new.mp4'];
 
 /**
- * An enhancement whose stored link to the base video expires after this time. A read of the
- * generator's job gives a new link.
+ * An enhancement whose stored link to the base video expires after this time; null if the generator
+ * did not say when. A read of the generator's job gives a new link.
  */
-async function enhancementOf(expiresInSeconds: number): Promise<JobInput> {
+async function enhancementOf(expiresInSeconds: number | null): Promise<JobInput> {
   const { enhancement } = anEnhancedPlan();
   const base = await upstream.input();
   await upstream.attempt(base);
   const job = ark.jobs.at(-1);
   if (job) Object.assign(job, { status: 'succeeded', content: { video_url: newLink } });
-  const expiresAt = Math.floor(Date.now() / 1000) + expiresInSeconds;
+  const expiresAt =
+    expiresInSeconds === null ? null : Math.floor(Date.now() / 1000) + expiresInSeconds;
   const report = { status: 'succeeded', result: { videoUrl: oldLink, expiresAt } };
   await database
     .db('jobs')
@@ -85,6 +86,19 @@ test('a stored link of a base video that expires soon is replaced before the enh
   expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
   expect(sent).toEqual([newLink]);
 });
+
+test.each([
+  ['young', 'used', 0, oldLink],
+  ['an hour old', 'replaced', 3_700, newLink],
+])(
+  'the stored link of a generation that is %s is %s if its life is not known',
+  async (_, __, ageSeconds, link) => {
+    const input = await enhancementOf(null);
+    await sentEarlier(database.db, ageSeconds, input.taskId);
+    expect(await upstream.attempt(input)).toMatchObject({ outcome: 'open' });
+    expect(sent).toEqual([link]);
+  },
+);
 
 test('a refused enhancement is retried once with a new link of its base video', async () => {
   const input = await enhancementOf(86_400);

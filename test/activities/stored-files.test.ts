@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createAccount } from '../../src/db/accounts';
@@ -149,13 +150,30 @@ test.each([
     ...storage,
     remove: (key) => (stuck.has(key) ? Promise.reject(failure) : storage.remove(key)),
   };
-  expect(await removeExpired({ db, storage: refusing })).toBe(0);
   expect(await removeExpired({ db, storage: refusing })).toBe(1);
   expect(await lengthOf(storage, later.key)).toBeNull();
   await db('files')
     .whereIn('key', [...stuck])
     .update({ expires_at: past(1) });
   expect(await removeExpired({ db, storage })).toBe(200);
+  await db('files').where({ account_id: 'acct_test', role: 'upload' }).delete();
+});
+
+test('a run begins no deletion after its time, because a storage that does not answer takes long', async () => {
+  const of = { db, storage, accountId: 'acct_test' };
+  const expired = { expires_at: db.raw(`now() - interval '1 hour'`) };
+  for (let nth = 0; nth < 20; nth += 1) await plantFile(of, Buffer.from('x'), expired);
+  const slow: Storage = {
+    ...storage,
+    remove: async (key) => {
+      await setTimeout(300);
+      await storage.remove(key);
+    },
+  };
+  const removed = await removeExpired({ db, storage: slow }, 100);
+  expect(removed).toBeGreaterThan(0);
+  expect(removed).toBeLessThan(20);
+  expect(removed + (await removeExpired({ db, storage }))).toBe(20);
   await db('files').where({ account_id: 'acct_test', role: 'upload' }).delete();
 });
 

@@ -7,7 +7,7 @@ import { goneReasonOf, type RemovedBecause, type ResultRole } from '../../domain
 import { withoutResults } from '../../domain/task';
 import { changeFinalObject } from '../tasks';
 
-interface ExpiredFile {
+export interface ExpiredFile {
   readonly id: string;
   readonly key: string;
   /** The task and the role of a result; null for an upload. */

@@ -173,7 +173,7 @@ describe('the metadata of a form', () => {
         id: '12345678901234567890',
       },
     ],
-    ['a number with a zero at its end as a text', [['[version]', '1.10']], { version: '1.10' }],
+    ['a number with a zero at its end as a number', [['[cfg]', '7.0']], { cfg: 7 }],
   ])('is read: %s', async (_, fields, passThrough) => {
     const { status, json } = await formed(fields);
     expect([status, json.error]).toEqual([200, null]);

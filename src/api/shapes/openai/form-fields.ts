@@ -144,14 +144,17 @@ function read(text: string, fits: (value: unknown) => boolean): unknown {
   return fits(value) ? value : text;
 }
 
-/** Reads each text as the JSON that it shows, unless a number would lose digits or zeros. */
+/** Reads each text as the JSON that it shows, unless a number would lose digits. */
 function literalsIn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literalsIn);
   if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, literalsIn(one)]));
   }
-  const read = typeof value === 'string' ? jsonIn(value) : value;
-  return typeof read === 'number' && String(read) !== value ? value : read;
+  if (typeof value !== 'string') return value;
+  const read = jsonIn(value);
+  // Clients for Python send the number 7 as 7.0.
+  const digits = value.includes('.') ? value.replace(/\.?0+$/, '') : value;
+  return typeof read === 'number' && String(read) !== digits ? value : read;
 }
 
 /** The JSON that a text shows; the text itself if it is not JSON, or more than a body may hold. */
