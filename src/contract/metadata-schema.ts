@@ -147,5 +147,5 @@ export const metadataSchema = z
     description:
       'Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. ' +
       'Refused are names that resemble a field, and those the service owns ' +
-      `(${ownedMetadataNames.join(', ')}) in any case of letters.`,
+      `(${ownedMetadataNames.join(', ')}) in any spelling.`,
   });

@@ -19,7 +19,6 @@ import { isJsonObject, parseSafeJson } from './safe-json';
 
 // Two days, the default of the API document.
 const expiresAfterSecondsDefault = 172_800;
-const owned = new Set(ownedMetadataNames);
 const documentedNames = Object.keys(metadataFields);
 const documented = new Set(documentedNames);
 
@@ -151,11 +150,11 @@ const topLevelNames = Object.keys(requestFields);
 /** Returns a fault if the name may not be passed through, or null if the name is allowed. */
 function nameFault(name: string, isCompared: boolean): Fault | null {
   // A generator that ignores case would read `Watermark` as the documented field `watermark`.
-  const lowerCase = name.toLowerCase();
   const option = otherSpellingOf(name, documentedNames);
   const shown = `metadata.${name.slice(0, nameShownMax)}`;
   if (option !== undefined) return misspelt(shown, `metadata.${option}`);
-  if (owned.has(lowerCase)) return invalid(`metadata.${name}`, ownedSentence(lowerCase));
+  const owned = otherSpellingOf(name, ownedMetadataNames);
+  if (owned !== undefined) return invalid(shown, ownedSentence(owned));
   return isCompared ? misspellingFault(name) : null;
 }
 

@@ -357,6 +357,7 @@ test.each<[Record<string, unknown>, RegExp]>([
   [{ metadata: { draft: 'true' } }, /^metadata\.draft: .*got "true"/],
   [{ metadata: { duration: 5 } }, /^metadata\.duration: .*top level/],
   [{ metadata: { service_tier: 'flex' } }, /^metadata\.service_tier: .*passed through/],
+  [{ metadata: { serviceTier: 'flex' } }, /^metadata\.serviceTier: .*passed through/],
   [
     { metadata: { super_resolution_config: { resolution: '4k', bitrate: 1 } } },
     /^metadata\.super_resolution_config\.bitrate: .*scene, tool_version, fps/,

@@ -32,7 +32,7 @@ export interface VideoRequest {
   [name: string]: unknown;
 }
 
-/** Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. Refused are names that resemble a field, and those the service owns (model, content, prompt, resolution, ratio, duration, seconds, size, frames, framespersecond, input_type, mode, image, images, videos, audios, service_tier, priority, draft_task, output_format, omni_reference_task_type, output_upload_url) in any case of letters. */
+/** Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. Refused are names that resemble a field, and those the service owns (model, content, prompt, resolution, ratio, duration, seconds, size, frames, framespersecond, input_type, mode, image, images, videos, audios, service_tier, priority, draft_task, output_format, omni_reference_task_type, output_upload_url) in any spelling. */
 export interface VideoMetadata {
   /** Synchronized audio; true unless the model is silent. */
   generate_audio?: boolean | null;
