@@ -21,6 +21,7 @@ import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
 import { workflowNames } from '../../workflows/messages';
 import { closeTask } from '../billing';
 import type { WorkerDeps } from '../deps';
+import { unlessStopping } from '../handing-over';
 import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placements';
 import { oneByOne } from './one-by-one';
 
@@ -155,8 +156,8 @@ async function statesOf(
   const describe = async ({ id, areJobsClosed }: OpenRow): Promise<void> => {
     const found = await describeWorkflow(client, id);
     const state = stateOf(found, now());
-    if (found && state === 'live' && areJobsClosed) await repeatEnded(client, id, found);
     states.set(id, state);
+    if (found && state === 'live' && areJobsClosed) await repeatEnded(client, id, found);
   };
   await oneByOne(stopping, rows, describe, ({ id }) => {
     events.finding('stuck', id, 'its workflow could not be described');
@@ -184,7 +185,10 @@ function stateOf(found: WorkflowExecutionDescription | undefined, nowMs: number)
 
 async function endAll(deps: Ending, rows: readonly OpenRow[]): Promise<string[]> {
   const ended: string[] = [];
-  for (const row of rows) if (await endTask(deps, row)) ended.push(row.id);
+  for (const row of rows) {
+    unlessStopping(deps.stopping);
+    if (await endTask(deps, row)) ended.push(row.id);
+  }
   return ended;
 }
 

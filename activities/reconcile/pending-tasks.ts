@@ -9,8 +9,9 @@ import {
 } from '../../src/db/pending-tasks';
 import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/domain/task';
 import type { WorkerDeps } from '../deps';
+import { unlessStopping } from '../handing-over';
 
-type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery'>;
+type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery' | 'stopping'>;
 
 // A task is withdrawn if its create was not answered for this long. A create waits for at most 15 s
 // (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it answers with the task. So a task is
@@ -30,9 +31,11 @@ const failuresMax = 3;
 export async function repairPending(deps: Pending): Promise<void> {
   const { db } = deps;
   for (const id of await listUnanswered(db, unansweredSeconds, endedMax)) {
+    unlessStopping(deps.stopping);
     await end(deps, id, withdrawnMessage, 'withdrawn');
   }
   for (const { id, expiresAfterSeconds } of await listExpiredPending(db, endedMax)) {
+    unlessStopping(deps.stopping);
     await end(deps, id, expiredMessage(expiresAfterSeconds));
   }
   await startForgotten(deps);
@@ -46,6 +49,7 @@ export async function startForgotten(
   const limits = { limit: startsMax, leaseSeconds, olderThanSeconds };
   let failures = 0;
   for (const input of await claimStarts(deps.db, limits)) {
+    unlessStopping(deps.stopping);
     try {
       const isRunning = await deps.startTask(input);
       failures = 0;

@@ -35,6 +35,9 @@ export async function readEach(
   pace?: Pace,
 ): Promise<void> {
   const turn = turns(gapOf(pace));
+  // Each round begins elsewhere, so that refused jobs at one place do not hide the others for ever.
+  const first = Math.floor(Math.random() * upstreamIds.length);
+  const ids = [...upstreamIds.slice(first), ...upstreamIds.slice(0, first)];
   let come = new Map<string, JobReading>();
   let count = 0;
   let refusals = 0;
@@ -58,7 +61,7 @@ export async function readEach(
     }
   };
   let isDone = false;
-  const all = eachAtOnce(upstreamIds, readsAtOnce, readOne).finally(() => {
+  const all = eachAtOnce(ids, readsAtOnce, readOne).finally(() => {
     isDone = true;
   });
   // `all` is awaited below. This line prevents an unhandled rejection if `take` fails first.

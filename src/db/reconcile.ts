@@ -21,9 +21,13 @@ export interface OpenRow {
   readonly areJobsClosed: boolean;
 }
 
+// A scalar query looks up the rows of each task by its key; for an `exists` PostgreSQL may read all.
+const areJobsClosed = `
+  coalesce((select bool_and(state = 'closed') from jobs where task_id = tasks.id), true)`;
+
 const columns = `
   id, ${liveTask} as task, ${epochMs('now()')} as "nowMs", ${epochMs('deadline_at')} as "deadlineAtMs",
-  not exists (select from jobs where task_id = tasks.id and state <> 'closed') as "areJobsClosed"`;
+  ${areJobsClosed} as "areJobsClosed"`;
 
 /**
  * The next slice of the open tasks. After the last task the slice continues with the first task. So

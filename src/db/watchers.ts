@@ -41,7 +41,11 @@ export async function listChannelsInUse(db: Knex): Promise<readonly string[]> {
   return rows.map((row) => row.channel);
 }
 
-/** Stores the last fault of a channel and the end of its rest. A shorter rest ends no longer one. */
+/**
+ * Stores the last fault of a channel and the end of its rest. A shorter rest ends no longer one. During
+ * a rest, faults without one are not stored, so that `fault_at` stays the time of a fault that the rest
+ * is for.
+ */
 export async function recordFault(
   db: Knex,
   channel: string,
@@ -53,7 +57,8 @@ export async function recordFault(
      values ('watcher', :channel, :kind, now(), now() + make_interval(secs => :seconds))
      on conflict (kind, channel) do update
         set fault = excluded.fault, fault_at = now(),
-            rests_until = greatest(loops.rests_until, excluded.rests_until)`,
+            rests_until = greatest(loops.rests_until, excluded.rests_until)
+      where excluded.rests_until > now() or coalesce(loops.rests_until <= now(), true)`,
     { channel, kind, seconds: restMs / 1_000 },
   );
 }

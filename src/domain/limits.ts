@@ -18,7 +18,7 @@ export interface Limits {
   /** The highest seed that a channel takes. */
   readonly seedMax: number;
   /** True for an option that a channel would pass on, although it sets what is priced. */
-  readonly refuses: (name: string) => boolean;
+  readonly refuses: (name: string, value: unknown) => boolean;
   /**
    * What decides the ratio of a video, by what it is made from. `image`: its first image, so a request
    * has no ratio or `adaptive`. `fixed`: the request, with any ratio but `adaptive`. Without an entry,
@@ -52,7 +52,7 @@ export function commonLimits(ofChannels: readonly Partial<Limits>[]): Limits {
       ofChannels.every(({ inline = inlineKinds }) => inline.includes(kind)),
     ),
     seedMax: Math.min(...ofChannels.map(({ seedMax = contractSeedMax }) => seedMax)),
-    refuses: (name) => ofChannels.some(({ refuses }) => refuses?.(name)),
+    refuses: (name, value) => ofChannels.some(({ refuses }) => refuses?.(name, value)),
     ratios: Object.assign({}, ...ofChannels.map(({ ratios = {} }) => ratios)) as RatioRules,
   };
 }
@@ -69,10 +69,14 @@ export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited)
     seed: metadata.seed !== undefined && metadata.seed !== -1,
     safety_identifier: metadata.safety_identifier !== undefined,
   };
-  const others = Object.keys(metadata.passThrough);
+  const others = Object.entries(metadata.passThrough);
   const names = [
     ...limits.ignores.filter((name) => isSent[name]),
-    ...others.filter((name) => limits.options?.includes(name) === false || limits.refuses(name)),
+    ...others
+      .filter(
+        ([name, value]) => limits.options?.includes(name) === false || limits.refuses(name, value),
+      )
+      .map(([name]) => name),
   ];
   const fault = (name: string, sentence: string): Refusal => {
     const param = `metadata.${name.slice(0, 80)}`;

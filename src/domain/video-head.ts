@@ -137,11 +137,16 @@ function createFacts() {
   /** The time scale of the movie header; 0 if the header has not come. */
   let movieScale = 0;
   let trackScale = 0;
-  /** The number of samples of the track that have a time. */
-  let timed = 0;
+  /** The number of samples of the track, and the number of those that have a time. */
+  let [sized, timed] = [0, 0];
   let length = 0;
   const add = (duration: number, scale: number): void => {
     if (duration > 0) length = Math.max(length, Math.ceil((duration / scale) * 1_000));
+  };
+  const endTrack = (): void => {
+    // A player gives samples without a time the time of the last sample.
+    if (!(sized <= timed)) facts.isUnknown = true;
+    [sized, timed] = [0, 0];
   };
   const facts = {
     isUnknown: false,
@@ -154,8 +159,8 @@ function createFacts() {
         // A second movie header could give the edit lists another time scale.
         if (isMovie && (scale === 0 || duration === 0 || movieScale > 0)) facts.isUnknown = true;
         if (isMovie) movieScale = scale;
+        endTrack();
         trackScale = scale;
-        timed = 0;
         add(duration, scale);
       }
       if (name === 'stts') {
@@ -169,12 +174,10 @@ function createFacts() {
         if (duration === null || movieScale === 0) facts.isUnknown = true;
         else add(duration, movieScale);
       }
-      // A player gives samples without a time the time of the last sample.
-      if ((name === 'stsz' || name === 'stz2') && !(countOf(content) <= timed)) {
-        facts.isUnknown = true;
-      }
+      if (name === 'stsz' || name === 'stz2') sized += countOf(content);
     },
     milliseconds(): number | null {
+      endTrack();
       // A length of more than a day counts as unknown, because no generator takes such a video.
       const isKnown = movieScale > 0 && !facts.isUnknown && length > 0 && length <= 86_400_000;
       return isKnown ? length : null;

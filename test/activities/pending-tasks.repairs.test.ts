@@ -36,6 +36,7 @@ async function repair(startTask: (input: TaskInput) => Promise<boolean> = async 
     startDelivery: (input) => startDelivery(temporal.client, uniqueTaskQueue(), input),
     events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
     startTask,
+    stopping: new AbortController().signal,
   });
   return findings;
 }

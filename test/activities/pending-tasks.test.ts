@@ -30,6 +30,7 @@ function depsWith(over: Partial<WorkerDeps>): Parameters<typeof repairPending>[0
     events: { finding } as unknown as ActivityEvents,
     startTask: async () => true,
     startDelivery: async () => undefined,
+    stopping: new AbortController().signal,
     ...over,
   };
 }

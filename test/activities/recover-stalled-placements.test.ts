@@ -128,7 +128,8 @@ test(
     ]);
     world.script.submit = async () => ({ outcome: 'ended', report: aSuccess() });
     const events = { finding: () => undefined };
-    await endLost({ db, client: env.client, events, now: Date.now } as never);
+    const { signal: stopping } = new AbortController();
+    await endLost({ db, client: env.client, events, stopping, now: Date.now } as never);
     expect((await task.result()).status).toBe('succeeded');
   }),
 );

@@ -151,14 +151,19 @@ test('a gateway gets no option that would set what is priced', () => {
     ...['aspectRatio', 'ratio_', 'video_quality', 'quality', 'upscale_factor', 'serviceTier'],
     ...['image_url', 'first_frame', 'input_reference', 'video', 'Video', 'audio', 'with_sound'],
     ...['metadata', 'parameters', 'extraBody', 'extra_params', 'provider_options', 'model_name'],
-    ...['generationConfig', 'input', 'target'],
+    ...['generationConfig', 'input', 'target', 'num_clips', 'num_generations', 'copies', 'secs'],
+    ...['base_model', 'checkpoint', 'enable_hd', 'is_pro', 'high_definition', 'voice', 'img_url'],
+    ...['settings', 'overrides', 'kwargs', 'payload', 'advanced'],
   ];
   const options = Object.fromEntries(names.map((name) => [name, 4]));
   expect(refused(options)).toEqual(names.map((name) => `metadata.${name}`));
+  // An object is refused for a name inside it.
+  expect(refused({ style: { look: [{ Duration: 15 }] } })).toEqual(['metadata.style']);
   const others = [
     ...['negative_prompt', 'guidance_scale', 'cfg_scale', 'fps', 'num_inference_steps', 'sampler'],
     ...['sample_steps', 'lora', 'style', 'camera', 'motion_strength', 'prompt_extend', 'scheduler'],
-    ...['acceleration', 'true_cfg_scale', 'flow_shift', 'boundary_ratio', 'person_generation'],
+    ...['target_fps', 'noise_frame_offset', 'discount', 'acceleration'],
+    ...['true_cfg_scale', 'flow_shift', 'boundary_ratio', 'person_generation'],
   ];
   expect(refused(Object.fromEntries(others.map((name) => [name, 4])))).toBeUndefined();
 });

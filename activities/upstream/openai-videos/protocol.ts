@@ -24,23 +24,38 @@ export const openaiVideos: Protocol = {
  */
 const priced = new RegExp(
   [
-    ...['duration', 'second', 'length', 'frame'],
+    ...['duration', 'second', '^secs?$', 'numsec', 'length', 'frames?$', '^num.*frame'],
     ...['size', 'width', 'height', 'dimension', 'pixel', 'resolution', 'aspect', '^ratio'],
-    ...['quality', 'upscal', 'tier', 'priority', '^model', '^hd$', '^pro$'],
-    ...['^n$', '^num$', 'count$', 'number', 'samples$', 'outputs', 'batch', 'variations'],
-    ...['image', 'video', 'picture', 'reference', 'audio', 'sound'],
-    ...['metadata', 'param', '^options', 'provideroptions', 'config', '^extra', '^input', 'target'],
+    ...['quality', 'definition', 'upscal', 'tier', 'priority', 'model', 'checkpoint', 'engine'],
+    ...[
+      '^(enable|is)?(hd|pro)(mode)?$',
+      '^n$',
+      '^num$',
+      '(?<!dis|ac)counts?$',
+      'number',
+      'samples$',
+    ],
+    ...['outputs', 'batch', 'varia', 'clips', 'generations', 'copies'],
+    ...['image', 'img', 'photo', 'video', 'picture', 'reference'],
+    ...['audio', 'sound', 'voice', 'music', 'bgm', 'speech'],
+    ...['metadata', 'param', 'options$', 'config', 'settings', 'overrides', 'kwargs', 'payload'],
+    ...['^extra', '^input', '^target$', '^advanced$'],
   ].join('|'),
 );
+
+/** An object or a list sets what is priced if a name inside does. */
+function setsPrice(name: string, value: unknown): boolean {
+  if (priced.test(plainOf(name))) return true;
+  const isNested = typeof value === 'object' && value !== null;
+  return isNested && Object.entries(value).some(([inner, one]) => setsPrice(inner, one));
+}
 
 /** No dialect has a mark or a name of the end user; each one has its own options. */
 function limits(name: string | null): Partial<Limits> {
   const { takesSeed, options } = profileNamed(name);
   return {
     ignores: ['watermark', 'safety_identifier', ...(takesSeed ? [] : (['seed'] as const))],
-    ...(options === 'all'
-      ? { refuses: (name: string) => priced.test(plainOf(name)) }
-      : { options }),
+    ...(options === 'all' ? { refuses: setsPrice } : { options }),
   };
 }
 

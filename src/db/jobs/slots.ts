@@ -177,13 +177,17 @@ export async function giveTurns(
 // outdated.
 const selectOneWaiting = prepare(
   'one_waiting_job',
-  `select 1 from jobs where state = 'waiting'
-      and not exists (select from loops where loops.kind = 'watcher' and loops.channel = :channel
-                         and rests_until > now()
+  `with first as (
+     select kind from jobs where state = 'waiting' order by account_id, kind limit 1
+   )
+   select 1 from first
+    -- The name of "first" makes PostgreSQL read the rest only if a job waits.
+    where not exists (select from loops
+                       where first.kind is not null and loops.kind = 'watcher'
+                         and loops.channel = :channel and rests_until > now()
                          and not exists (select from jobs placed
                                           where placed.channel = :channel and state = 'open'
-                                            and opened_at > fault_at))
-    order by account_id, kind limit 1`,
+                                            and opened_at > fault_at))`,
 );
 
 /**

@@ -180,6 +180,16 @@ describe('the metadata of a form', () => {
     expect((await requestOf(json.id)).metadata).toMatchObject({ passThrough });
   });
 
+  test('with a long text that resembles a number is read at once', async () => {
+    const began = performance.now();
+    const look = `.${'0'.repeat(32_000)}1`;
+    await formed([
+      ['[look]', look],
+      ['[other]', `0${look}`],
+    ]);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
   const [a1, a2] = [
     ['[shots][][prompt]', 'a'],
     ['[shots][][prompt]', 'b'],

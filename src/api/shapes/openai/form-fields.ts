@@ -19,6 +19,9 @@ interface Named {
 }
 
 const depthMax = 6;
+// A longer number has more digits than can be kept. Without a limit, a text of 100 KB would be compared
+// with a number for seconds.
+const numberCharsMax = 25;
 const asOneText = 'send metadata as one JSON text';
 
 export function objectOf(fields: FormFields): JsonObject {
@@ -152,9 +155,13 @@ function literalsIn(value: unknown): unknown {
   }
   if (typeof value !== 'string') return value;
   const read = jsonIn(value);
-  // Clients for Python send the number 7 as 7.0.
-  const digits = value.includes('.') ? value.replace(/\.?0+$/, '') : value;
-  return typeof read === 'number' && String(read) !== digits ? value : read;
+  return typeof read !== 'number' || keepsDigits(read, value) ? read : value;
+}
+
+/** Clients for Python send the number 7 as 7.0. */
+function keepsDigits(read: number, text: string): boolean {
+  if (text.length > numberCharsMax) return false;
+  return String(read) === (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }
 
 /** The JSON that a text shows; the text itself if it is not JSON, or more than a body may hold. */
