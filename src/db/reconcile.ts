@@ -122,11 +122,14 @@ export async function listOverdue(
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
       where finished_at is null and start_at is null
+        -- This condition leaves nearly no task for the next one, which has to look into other tables.
+        and deadline_at < now() - make_interval(secs => cast(:graceSeconds as integer))
         and deadline_at < now() - make_interval(secs =>
-              case when exists (select from files where task_id = tasks.id) or ${isMade} then cast(? as integer)
-                   else cast(? as integer) end)
+              case when exists (select from files where task_id = tasks.id) or ${isMade}
+                   then cast(:madeGraceSeconds as integer)
+                   else 0 end)
       order by random() limit 500`,
-    [madeGraceSeconds, graceSeconds],
+    { graceSeconds, madeGraceSeconds },
   );
   return rows;
 }

@@ -50,6 +50,8 @@ export function openJobRecords(dataDir: string, log: Log) {
     journal.append({ put: job, accepted });
     jobs.set(job.id, job);
     acceptances.push(accepted);
+    const oldestMs = Date.now() - SEVEN_DAYS_MS;
+    while ((acceptances[0]?.at ?? oldestMs) < oldestMs) acceptances.shift();
   }
 
   function change(job: Job, fields: Partial<Job>): void {

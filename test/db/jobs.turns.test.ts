@@ -131,6 +131,43 @@ describe('turns of accounts', () => {
     expect(await starts(channel, 2)).toContain(quiet);
   });
 
+  test('within an account the oldest job is first, whichever other channels a job waits for', async () => {
+    const [channel, other] = [aChannel(), aChannel()];
+    const account = await anAccount();
+    const many = Array.from({ length: 300 }, (_, n) => `channel-with-a-long-name-${made}-${n}`);
+    const lists = [[channel], [channel, other], [channel, ...many], [other, channel], [channel]];
+    const jobs = [];
+    for (const channels of lists) jobs.push(...(await wait(account, 1, channels)));
+    const turns = [];
+    for (let n = 0; n < lists.length; n += 1) {
+      const [given] = await giveTurns(database.db, channel, 1);
+      turns.push(given?.taskId);
+      await end([given?.taskId ?? '']);
+    }
+    expect(turns).toEqual(jobs.map(({ taskId }) => taskId));
+  });
+
+  test('a turn reads no job that waits for another channel', async () => {
+    const [channel, other] = [aChannel(), aChannel()];
+    const account = await anAccount();
+    const rowsRead = async () => {
+      await wait(account, 1, [channel]);
+      return database.db.transaction(async (trx) => {
+        const [given] = await giveTurns(trx, channel, 1);
+        const { rows } = await trx.raw<{ rows: { read: number }[] }>(
+          `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+            where relname = 'jobs'`,
+        );
+        await trx('jobs').where({ task_id: given?.taskId }).update({ state: 'closed' });
+        return rows[0]?.read ?? 0;
+      });
+    };
+    const alone = await rowsRead();
+    expect(alone).toBeGreaterThan(0);
+    await waitMany(account, 3_000, other);
+    expect(await rowsRead()).toBeLessThan(alone + 100);
+  });
+
   test('an account without waiting tasks does not collect turns for later', async () => {
     const channel = aChannel();
     const [busy, back] = [await anAccount(), await anAccount()];

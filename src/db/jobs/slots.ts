@@ -35,32 +35,39 @@ const roomOf = (accountId: string) => `
                            and state in ('waiting', 'sending', 'open') and ${keepsSlot})
     from accounts where id = ${accountId} and running_max is not null`;
 
+// The index has the hash of the list, because an entry of an index cannot hold a long list.
+const hashOfChannels = 'hash_array_extended(channels, 0)';
+
 /**
  * `line` contains the other jobs that wait for the channel and may run: of each account the
- * first `depth` jobs, numbered by `nth`. There is a queue for each pair of an account and a
- * kind. Each queue costs one look-up in the index `jobs_queues`, so a long queue costs no more
- * than a short one.
+ * first `depth` jobs, numbered by `nth`. There is a queue for each account, kind and list of channels.
+ * Each queue costs one look-up in the index `jobs_queues`, so a long queue costs no more than a
+ * short one, whichever channel it is for.
  */
 const lineOf = (depth: string) => `
   recursive queue as (
-    (select account_id, kind from jobs where state = 'waiting' order by 1, 2 limit 1)
+    (select account_id, kind, ${hashOfChannels} as hash, channels from jobs
+      where state = 'waiting' order by 1, 2, 3 limit 1)
     union all
     select next.* from queue cross join lateral (
-      select account_id, kind from jobs
-       where state = 'waiting' and (account_id, kind) > (queue.account_id, queue.kind)
-       order by 1, 2 limit 1) next
-  ), line as (
-    select account_id, queue.kind, task_id,
+      select account_id, kind, ${hashOfChannels}, channels from jobs
+       where state = 'waiting'
+         and (account_id, kind, ${hashOfChannels}) > (queue.account_id, queue.kind, queue.hash)
+       order by 1, 2, 3 limit 1) next
+  ), first as (
+    select account_id, queue.kind, task_id, room,
            row_number() over (partition by account_id, queue.kind order by since, task_id) as nth
-      from queue
+      from (select * from queue where channels @> array[:channel]) queue
       left join lateral (${roomOf('queue.account_id')}) limits (room)
            on queue.kind = 'generation'
      cross join lateral (
        select task_id, coalesce(turn_at, waiting_since) as since from jobs
-        where account_id = queue.account_id and kind = queue.kind and state = 'waiting'
-          and channels @> array[:channel] and task_id <> :taskId
+        where account_id = queue.account_id and kind = queue.kind
+          and ${hashOfChannels} = queue.hash and state = 'waiting' and task_id <> :taskId
           and coalesce(turn_at <= now() - ${passedOver}, true)
         order by 2, 1 limit greatest(0, least(${depth}, room))) job
+  ), line as (
+    select account_id, kind, task_id, nth from first where nth <= least(${depth}, room)
   )`;
 
 const hasItsTurn = `channel = :channel and turn_at > now() - ${reserved}`;
