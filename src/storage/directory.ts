@@ -2,12 +2,12 @@
 // machine, or the directory is a shared volume.
 
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { access, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { assert } from '../domain/assert';
-import { failAsStorage } from './file-faults';
+import { bytesOf, failAsStorage } from './file-faults';
 import { type Storage, StorageError, type StoredObject } from './storage';
 
 // The folder of unfinished writes. A rename, which is atomic, moves a complete file from this
@@ -30,8 +30,13 @@ function directory(folder: string): Storage {
   return {
     async write(key, bytes, { length, signal }) {
       const part = join(folder, unfinished, randomUUID());
+      const file = createWriteStream(part, { flags: 'wx', flush: true });
+      // An error of the source may have the code of a file error, but is no fault of the storage.
+      let hasSourceFailed = bytes.errored !== null;
+      bytes.once('error', () => {
+        hasSourceFailed = file.errored === null;
+      });
       try {
-        const file = createWriteStream(part, { flags: 'wx', flush: true });
         await pipeline(bytes, file, { signal });
         const found = file.bytesWritten;
         if (length !== null && found !== length) {
@@ -43,17 +48,18 @@ function directory(folder: string): Storage {
         await syncFolder(dirname(pathOf(key)));
       } catch (error) {
         await rm(part, { force: true }).catch(() => undefined);
+        if (hasSourceFailed) throw error;
         await access(folder).catch(failAsStorage);
         failAsStorage(error);
       }
     },
 
     async read(key, range) {
-      if (!(await exists(pathOf(key)))) {
-        await mustBeMounted();
-        return null;
-      }
-      return createReadStream(pathOf(key), range ? { start: range.first, end: range.last } : {});
+      // A deletion does not take the bytes of a file that is open.
+      const file = await open(pathOf(key), 'r').catch(nullIfMissing);
+      if (file) return bytesOf(file, range);
+      await mustBeMounted();
+      return null;
     },
 
     async remove(key) {
@@ -62,11 +68,15 @@ function directory(folder: string): Storage {
     },
 
     async *list(prefix): AsyncGenerator<StoredObject> {
-      for await (const path of filesBelow(folder)) {
-        const key = relative(folder, path);
-        if (!key.startsWith(prefix) || key.startsWith(unfinished)) continue;
-        const found = await stat(path).catch(() => null);
-        if (found) yield { key, length: found.size, modifiedAt: found.mtime };
+      try {
+        for await (const path of filesBelow(folder)) {
+          const key = relative(folder, path);
+          if (!key.startsWith(prefix) || key.startsWith(unfinished)) continue;
+          const found = await stat(path).catch(nullIfMissing);
+          if (found) yield { key, length: found.size, modifiedAt: found.mtime };
+        }
+      } catch (error) {
+        failAsStorage(error);
       }
     },
 
@@ -87,19 +97,14 @@ async function syncFolder(path: string): Promise<void> {
 // The option `recursive` of opendir is not used: in Node 20 it omits files if a folder has more
 // than 32 entries.
 async function* filesBelow(folder: string): AsyncGenerator<string> {
-  for await (const entry of await opendir(folder).catch(failAsStorage)) {
+  for await (const entry of await opendir(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesBelow(path);
     else if (entry.isFile()) yield path;
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    return failAsStorage(error);
-  }
+function nullIfMissing(error: unknown): null {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  return failAsStorage(error);
 }

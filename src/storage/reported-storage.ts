@@ -9,7 +9,13 @@ export function reportedStorage(storage: Storage, report: (error: StorageError) 
   };
   return {
     write: (...call) => storage.write(...call).catch(failed),
-    read: (...call) => storage.read(...call).catch(failed),
+    async read(...call) {
+      const bytes = await storage.read(...call).catch(failed);
+      bytes?.once('error', (error) => {
+        if (error instanceof StorageError) report(error);
+      });
+      return bytes;
+    },
     remove: (...call) => storage.remove(...call).catch(failed),
     presigned: (...call) => storage.presigned(...call).catch(failed),
     async *list(prefix) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { failAsStorage } from './file-faults';
+import { bytesOf, failAsStorage } from './file-faults';
 import { SourceFailure } from './s3-faults';
 import { createS3Requests, type S3Requests, type S3Settings } from './s3-requests';
 import { type Storage, StorageError, type StoredObject, type WriteOptions } from './storage';
@@ -143,13 +143,13 @@ async function fileOf(
   const path = join(folder, `.unfinished-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch(failAsStorage);
   try {
-    await rm(path);
+    await rm(path).catch(failAsStorage);
     if (signal) addAbortSignal(signal, source);
     for await (const chunk of source as AsyncIterable<Buffer>) {
       await file.appendFile(chunk).catch(failAsStorage);
     }
-    const { size } = await file.stat();
-    return { length: size, bytes: file.createReadStream({ start: 0 }) };
+    const { size } = await file.stat().catch(failAsStorage);
+    return { length: size, bytes: bytesOf(file, { first: 0, last: Infinity }) };
   } catch (error) {
     await file.close();
     throw error;

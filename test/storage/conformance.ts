@@ -48,6 +48,14 @@ export function testStorage(open: () => Promise<Storage>): void {
     expect(await bytesOf(await storage.read('results/four.mp4'))).toBe('old');
   });
 
+  test('an error of the source of a write is no fault of the storage, whatever its code is', async () => {
+    const cut = Object.assign(new Error('The sender is gone.'), { code: 'ETIMEDOUT' });
+    const source = new Readable({ read: () => undefined });
+    const write = storage.write('results/five.mp4', source, { ...video, length: 5 });
+    setImmediate(() => source.destroy(cut));
+    await expect(write).rejects.toBe(cut);
+  });
+
   test('a removed object is not listed', async () => {
     await storage.write('listed/a.mp4', sent('a'), video);
     await storage.write('listed/b/c.mp4', sent('bc'), video);

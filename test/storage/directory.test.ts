@@ -1,11 +1,17 @@
 // Tests the storage that keeps files in a directory. It must pass the common tests of every
 // storage, and it has faults of its own.
 
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { openDirectory } from '../../src/storage/directory';
+import { failAsStorage } from '../../src/storage/file-faults';
+import { reportedStorage } from '../../src/storage/reported-storage';
+import type { StorageError } from '../../src/storage/storage';
 import { testStorage } from './conformance';
 
 const folders: string[] = [];
@@ -63,3 +69,48 @@ const asRoot = process.getuid?.() === 0;
     await expect(writeTo(storage)).rejects.toMatchObject({ fault: 'denied' });
   },
 );
+
+test.each([
+  ...['EIO', 'ESTALE', 'ETIMEDOUT', 'ENOTCONN', 'EHOSTDOWN', 'EMFILE', 'ENFILE'].map((code) => [
+    code,
+    'away',
+  ]),
+  ['EDQUOT', 'full'],
+  ['EROFS', 'denied'],
+])('the error %s of the file system is the fault "%s"', (code, fault) => {
+  const fail = () => failAsStorage(Object.assign(new Error(code), { code }));
+  expect(fail).toThrow(expect.objectContaining({ name: 'StorageError', fault }));
+});
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux('a disk that fails in the middle of a read is reported as the fault "away"', async () => {
+  const folder = join(await newFolder(), 'files');
+  const faults: string[] = [];
+  const report = ({ fault }: StorageError) => void faults.push(fault);
+  const storage = reportedStorage(await openDirectory(folder), report);
+  // A read of the first page of a process's memory fails with EIO.
+  await symlink('/proc/self/mem', join(folder, 'broken.mp4'));
+  const bytes = (await storage.read('broken.mp4')) as Readable;
+  await expect(buffer(bytes)).rejects.toMatchObject({ name: 'StorageError', fault: 'away' });
+  expect(faults).toEqual(['away']);
+});
+
+onLinux('a file that cannot be opened is reported as the fault "away"', async () => {
+  const folder = join(await newFolder(), 'files');
+  const storage = await openDirectory(folder);
+  // Opening a socket fails with ENXIO.
+  const server = createServer().listen(join(folder, 'broken.mp4'));
+  await once(server, 'listening');
+  await expect(storage.read('broken.mp4')).rejects.toMatchObject({ fault: 'away' });
+  server.close();
+});
+
+test('a file that is deleted while it is read is read to its end', async () => {
+  const storage = await openDirectory(join(await newFolder(), 'files'));
+  await writeTo(storage);
+  const bytes = (await storage.read('a.mp4')) as Readable;
+  await storage.remove('a.mp4');
+  expect(String(await buffer(bytes))).toBe('a');
+  expect(await storage.read('a.mp4')).toBeNull();
+});
