@@ -102,7 +102,20 @@ export async function finishUpload(
   return rows[0] ?? null;
 }
 
-/** Deletes the row of an upload that has failed. */
+/**
+ * Ends an upload whose bytes may still arrive in the storage. It no longer counts towards the limits
+ * of the account. The reconciler deletes its bytes after the time of an unfinished upload.
+ */
+export async function giveUpUpload(db: Knex, id: string): Promise<void> {
+  await db.raw(
+    `update files
+        set state = 'removed', removed_because = 'expired', expires_at = now() + ${unfinishedFor}
+      where id = ? and role = 'upload' and ${isInState('awaited')}`,
+    [id],
+  );
+}
+
+/** Deletes the row of an upload that has failed and whose bytes are not in the storage. */
 export async function dropUpload(db: Knex, id: string): Promise<void> {
   await db.raw(`delete from files where id = ? and role = 'upload' and ${isInState('awaited')}`, [
     id,

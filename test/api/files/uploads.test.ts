@@ -4,10 +4,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { setTerms } from '../../../src/db/account-terms';
+import { StorageError } from '../../../src/storage/storage';
 import { startApi, type TestApi } from '../../support/api';
 import { statementsWaiting } from '../../support/database';
 import { beginnings, mp4 } from '../../support/files';
@@ -446,6 +449,42 @@ describe('the upload limits of an account', () => {
       expect((await send(png(1_000), { key, to: limited.url })).json.error.message).toContain(
         'its limit of 10000',
       );
+    } finally {
+      await limited.close();
+    }
+  });
+
+  test('an upload that the storage finishes after its fault is not counted, and its bytes are deleted half an hour later', async () => {
+    const limited = await own({ uploadsMax: 1 });
+    try {
+      const { db, storage } = limited;
+      const { accountId, apiKey: key } = await limited.anAccount();
+      const ofAccount = () => db('files').where({ account_id: accountId });
+      const write = storage.write.bind(storage);
+      let finish: () => Promise<void> = () => Promise.reject(new Error('Nothing was sent.'));
+      const spied = jest
+        .spyOn(storage, 'write')
+        .mockImplementation(async (path, bytes, options) => {
+          const sent = await buffer(bytes);
+          finish = () => write(path, Readable.from([sent]), options);
+          throw new StorageError('away', 'S3 answered 504.');
+        });
+      expect((await send(png(1_000), { key, to: limited.url })).status).toBe(503);
+      spied.mockRestore();
+      expect(limited.failures.splice(0)).toHaveLength(1);
+      await finish();
+
+      expect((await send(png(1_000), { key, to: limited.url })).status).toBe(200);
+      await removeExpired({ db, storage });
+      expect(await objects(limited)).toHaveLength(2);
+      await ofAccount()
+        .where({ state: 'removed' })
+        .update({ expires_at: db.raw(`expires_at - interval '30 minutes 1 second'`) });
+      await removeExpired({ db, storage });
+      const stored = await ofAccount().where({ state: 'stored' });
+      expect(await objects(limited)).toEqual(stored.map((row) => row.key));
+      const given = await ofAccount().where({ state: 'removed' });
+      expect(given).toMatchObject([{ removed_at: expect.any(Date) }]);
     } finally {
       await limited.close();
     }

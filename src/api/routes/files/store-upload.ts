@@ -1,16 +1,23 @@
 // Stores an uploaded file. The first bytes show the type of the file. A row of the file then
 // reserves space within the limits of the account. Then the bytes are counted, hashed and streamed
-// into the storage. A failed upload leaves neither a row nor bytes. If the row or the bytes cannot
-// be deleted now, the reconciler deletes them later.
+// into the storage. A refused upload leaves neither a row nor bytes. After a fault of the storage the
+// row stays, because the storage may still finish the write; the reconciler then deletes the bytes.
 
 import { randomBytes } from 'node:crypto';
 import type { FileRow } from '../../../db/files/links';
-import { beginUpload, dropUpload, finishUpload, type Uploaded } from '../../../db/files/uploads';
+import {
+  beginUpload,
+  dropUpload,
+  finishUpload,
+  giveUpUpload,
+  type Uploaded,
+} from '../../../db/files/uploads';
 import { newFileId } from '../../../db/ids';
 import { accountDisabled } from '../../../db/payment-refusals';
 import { acceptedTypes, mediaBytesMax, mediaTypeOf } from '../../../domain/media-type';
 import { createVideoHead } from '../../../domain/video-head';
 import { readIncoming } from '../../../storage/incoming-bytes';
+import { StorageError } from '../../../storage/storage';
 import { type KeyedCall, Refused } from '../../context';
 import type { ApiDeps, ApiSettings } from '../../deps';
 import { unavailable } from '../../errors';
@@ -64,9 +71,9 @@ export async function storeUpload(
     await sent.complete;
   } catch (error) {
     sent.bytes.destroy();
-    // If the storage is away, the row stays, so that the reconciler removes the bytes.
-    const drop = () => dropUpload(deps.db, id);
-    await deps.storage.remove(key).then(drop, () => undefined);
+    await (error instanceof StorageError
+      ? giveUpUpload(deps.db, id)
+      : removeUnstored(deps, key, id));
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
@@ -77,6 +84,14 @@ export async function storeUpload(
   if (stored) return stored;
   await deps.storage.remove(key);
   throw new Refused(unavailable, { 'retry-after': '2' });
+}
+
+/** If the storage does not delete the bytes, the row stays, so that the reconciler deletes them. */
+async function removeUnstored({ db, storage }: ApiDeps, key: string, id: string): Promise<void> {
+  await storage.remove(key).then(
+    () => dropUpload(db, id),
+    () => undefined,
+  );
 }
 
 function unknownType(head: Buffer) {
