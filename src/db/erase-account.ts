@@ -115,24 +115,35 @@ export async function markUploadsRemoved(db: Knex, accountId: string): Promise<b
   return rows[0]?.isDisabled === true;
 }
 
-/** The keys of the uploads that are not removed: an account that was enabled has new ones. */
-export async function listUploadKeys(db: Knex, accountId: string): Promise<readonly string[]> {
-  const { rows } = await db.raw<{ rows: { key: string }[] }>(
-    `select key from files where account_id = ? and role = 'upload' and state <> 'removed'`,
+interface UploadKey {
+  readonly key: string;
+  readonly isRemoved: boolean;
+}
+
+/** The keys of all uploads. An account that was enabled has new ones, which are not removed. */
+export async function listUploadKeys(db: Knex, accountId: string): Promise<readonly UploadKey[]> {
+  const { rows } = await db.raw<{ rows: UploadKey[] }>(
+    `select key, state = 'removed' as "isRemoved" from files
+      where account_id = ? and role = 'upload'`,
     [accountId],
   );
-  return rows.map(({ key }) => key);
+  return rows;
 }
 
 /**
- * Deletes the rows of removed uploads. The caller has already deleted their bytes. An upload that may
- * still be in progress keeps its row until its time is over, so the account counts as not erased.
+ * Deletes the rows of the removed uploads with these keys, whose bytes the caller has deleted. An
+ * upload that may still be in progress keeps its row until its time is over, so the account counts
+ * as not erased.
  */
-export async function forgetUploads(db: Knex, accountId: string): Promise<void> {
+export async function forgetUploads(
+  db: Knex,
+  accountId: string,
+  keys: readonly string[],
+): Promise<void> {
   await db.raw(
     `delete from files
-      where account_id = ? and role = 'upload' and state = 'removed'
+      where account_id = ? and role = 'upload' and state = 'removed' and key = any(?)
         and (sha256 is not null or created_at < now() - ${unfinishedFor})`,
-    [accountId],
+    [accountId, [...keys]],
   );
 }

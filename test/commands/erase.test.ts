@@ -1,7 +1,7 @@
 // Tests `accounts erase`. No text and no file that a caller sent or got remains in the database or
 // in the storage. The books of the account do not change.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -337,6 +337,21 @@ test('an upload in progress keeps its row, so that the account counts as not era
   expect(await uploads()).toEqual([]);
 });
 
+test('an upload that the list of the storage lacks is deleted, because its row names it', async () => {
+  const { db } = database;
+  const accountId = await anAccount();
+  const storage = await storageOf('directory');
+  const { key } = await plantFile({ db, storage, accountId }, Buffer.from(word));
+  // A link to another disk is read as a file, but is not listed.
+  const path = join(folder, key);
+  await rename(path, join(folder, 'moved'));
+  await symlink(join(folder, 'moved'), path);
+  expect(await keysOf(storage, accountId)).toEqual([]);
+  const said = await admin(`accounts erase ${accountId} --json`);
+  expect(said.json).toMatchObject({ uploads: 1 });
+  expect(await storage.read(key)).toBeNull();
+});
+
 test('an account that was enabled during its erasure is not marked as erased and keeps its webhooks', async () => {
   const { db } = database;
   const { accountId } = await anErasedAccount();
@@ -352,7 +367,8 @@ test('an erasure takes nothing of an account that was enabled meanwhile', async 
   const { accountId } = await anAccountWithContent(await storageOf('directory'));
   expect(await listErasable(db, { accountId, after: null, limit: 9 })).toEqual([]);
   expect(await markUploadsRemoved(db, accountId)).toBe(false);
-  const kept = await listUploadKeys(db, accountId);
+  const uploads = await listUploadKeys(db, accountId);
+  const kept = uploads.filter(({ isRemoved }) => !isRemoved).map(({ key }) => key);
   const rows = await db('files').where({ account_id: accountId, role: 'upload', state: 'stored' });
   expect(kept).toEqual(rows.map(({ key }) => key));
   expect(kept).toHaveLength(1);

@@ -83,18 +83,20 @@ async function eraseResults(db: Knex, accountId: string, storage: Storage) {
 }
 
 /**
- * Lists the objects in the storage and not the rows. A repeated run then also deletes objects that
- * an interrupted run left.
+ * Deletes the objects that the storage lists, so that a repeated run also deletes what an
+ * interrupted run left, and those of the rows, because a list may lack an object.
  */
 async function eraseUploads(db: Knex, accountId: string, storage: Storage): Promise<number> {
   if (!(await markUploadsRemoved(db, accountId))) throw new CommandError(newContent(accountId));
-  const stored: string[] = [];
-  for await (const { key } of storage.list(`uploads/${accountId}/`)) stored.push(key);
-  const kept = new Set(await listUploadKeys(db, accountId));
-  const keys = stored.filter((key) => !kept.has(key));
-  await removeBytes(storage, keys);
-  await forgetUploads(db, accountId);
-  return keys.length;
+  const keys = new Set<string>();
+  for await (const { key } of storage.list(`uploads/${accountId}/`)) keys.add(key);
+  for (const { key, isRemoved } of await listUploadKeys(db, accountId)) {
+    if (isRemoved) keys.add(key);
+    else keys.delete(key);
+  }
+  await removeBytes(storage, [...keys]);
+  await forgetUploads(db, accountId, [...keys]);
+  return keys.size;
 }
 
 const removeBytes = (storage: Storage, keys: readonly string[]) =>
