@@ -23,15 +23,15 @@ import { loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectCommit, projectVersion } from './package-info';
-import { isSchemaRight, untilSchemaIsRight } from './wait-for-schema';
+import { isReady, untilReady } from './wait-until-ready';
 
 export const api: Command<'api'> = async ({ config, log }) => {
   let catalogue = await loadCatalogueOf(config);
   const unreachable = whyUnreachable(config);
   if (unreachable) log.warn({ event: 'files_unreachable' }, unreachable);
-  const parts = await openParts(config, log);
+  const parts = openParts(config, log);
   let stopping = false;
-  let hasSchema = false;
+  let ready = false;
   const app = createApp({
     ...parts,
     catalogue: () => catalogue,
@@ -40,12 +40,12 @@ export const api: Command<'api'> = async ({ config, log }) => {
     version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
     now: Date.now,
     elapsed: () => performance.now(),
-    isServing: () => !stopping && hasSchema,
+    isServing: () => !stopping && ready,
   });
   try {
     // The API also starts if the database does not answer. Until the database answers, the API
     // reports that it is not ready.
-    hasSchema = await isSchemaRight(parts.db, config.databaseUrl, log);
+    ready = await isReady(parts.db, config, log);
     const metrics = await serveMetrics({
       meters: parts.meters,
       log,
@@ -69,8 +69,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
       await parts.close();
     });
     const untilServing = async () => {
-      if (!hasSchema) await untilSchemaIsRight(parts.db, config.databaseUrl, log);
-      hasSchema = true;
+      if (!ready) await untilReady(parts.db, config, log);
+      ready = true;
       return running.done;
     };
     return {
@@ -88,9 +88,9 @@ export const api: Command<'api'> = async ({ config, log }) => {
 };
 
 /** Opens the parts of the app that hold a connection or record metrics. */
-async function openParts(config: ConfigOf<'api'>, log: Logger) {
+function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
-  const storage = observedStorage(await openStorage(config), meters, log);
+  const storage = observedStorage(openStorage(config), meters, log);
   const observer = observeApi(log, meters);
   const db = connect({
     url: config.databaseUrl,

@@ -18,7 +18,7 @@ import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { showPool } from './pool-gauges';
-import { untilSchemaIsRight } from './wait-for-schema';
+import { untilReady } from './wait-until-ready';
 
 const starting = { ready: false, parts: { polls: false, database: true, watchers: false } };
 
@@ -34,8 +34,9 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
   });
   try {
     let running: RunningWorker | undefined;
-    // With a wrong schema every activity of this worker would fail.
-    await untilSchemaIsRight(db, config.databaseUrl, log);
+    // With a wrong schema every activity of this worker would fail, and without its volume the
+    // bytes of expired files would count as deleted.
+    await untilReady(db, config, log);
     const metrics = await serveMetrics({
       meters,
       log,
@@ -52,7 +53,7 @@ export const worker: Command<'worker'> = async ({ config, log }) => {
       events: createEvents(log, meters),
       onSetupFault: (err) =>
         log.error({ event: 'setup', err }, 'watchers and reconciler could not be started yet'),
-      storage: observedStorage(await openStorage(config), meters, log),
+      storage: observedStorage(openStorage(config), meters, log),
     });
     return {
       done: running.done.finally(async () => {

@@ -14,13 +14,19 @@ import { type Storage, StorageError, type StoredObject } from './storage';
 // folder to the path of its key.
 const unfinished = '.unfinished';
 
+/** False if the directory is missing, or if it is only the mount point of a volume. */
+export async function isDirectoryThere(folder: string): Promise<boolean> {
+  return (await stat(join(folder, unfinished)).catch(nullIfMissing)) !== null;
+}
+
 /** Creates the directory if it is missing. */
 export async function openDirectory(folder: string): Promise<Storage> {
   await mkdir(join(folder, unfinished), { recursive: true }).catch(failAsStorage);
   return directory(folder);
 }
 
-function directory(folder: string): Storage {
+/** Creates nothing. Calls fail with the fault `no bucket` until the directory is there. */
+export function directory(folder: string): Storage {
   const pathOf = (key: string) => {
     assert(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(key), 'a key is a path of plain names');
     return join(folder, key);

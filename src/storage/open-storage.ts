@@ -1,10 +1,10 @@
 // Opens the storage that the settings choose: a bucket if S3_BUCKET is set, otherwise a folder.
 
-import { openDirectory } from './directory';
+import { directory } from './directory';
 import { createS3 } from './s3';
 import type { Storage } from './storage';
 
-interface StorageSettings {
+export interface StorageSettings {
   readonly storageDir: string;
   /** If the bucket is set, the other S3 settings are set too. */
   readonly s3Bucket: string | null;
@@ -15,8 +15,9 @@ interface StorageSettings {
   readonly s3PathStyle: boolean;
 }
 
-export async function openStorage(settings: StorageSettings): Promise<Storage> {
-  if (settings.s3Bucket === null) return openDirectory(settings.storageDir);
+/** Creates nothing: `prepareStorage` creates the folder when the first process starts. */
+export function openStorage(settings: StorageSettings): Storage {
+  if (settings.s3Bucket === null) return directory(settings.storageDir);
   const bucket = {
     bucket: settings.s3Bucket,
     endpoint: settings.s3Endpoint ?? '',

@@ -16,7 +16,8 @@ import {
 import { storeLate } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { createWebhook } from '../../src/db/webhooks';
-import { openStorage } from '../../src/storage/open-storage';
+import { openDirectory } from '../../src/storage/directory';
+import { createS3 } from '../../src/storage/s3';
 import type { Storage } from '../../src/storage/storage';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
@@ -64,24 +65,8 @@ afterAll(async () => {
 const environmentOf = (kind: string) => environments[kind] as Readonly<Record<string, string>>;
 const admin = adminWith(() => environmentOf('directory'));
 
-const storageOf = (kind: string): Promise<Storage> =>
-  openStorage({
-    storageDir: folder,
-    s3Bucket: null,
-    s3Endpoint: null,
-    s3Region: 'us-east-1',
-    s3AccessKeyId: null,
-    s3SecretAccessKey: null,
-    s3PathStyle: true,
-    ...(kind === 'S3'
-      ? {
-          s3Bucket: server.settings.bucket,
-          s3Endpoint: server.settings.endpoint,
-          s3AccessKeyId: server.settings.accessKeyId,
-          s3SecretAccessKey: server.settings.secretAccessKey,
-        }
-      : {}),
-  });
+const storageOf = async (kind: string): Promise<Storage> =>
+  kind === 'S3' ? createS3(server.settings, folder) : openDirectory(folder);
 
 let accounts = 0;
 const anAccount = () => anAccountWith(database.db, `acct_erase_${++accounts}`, 100_000_000);

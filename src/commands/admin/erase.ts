@@ -35,9 +35,7 @@ export const eraseAccount: AdminCommand = {
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
   async run(context, input) {
     const { accountId } = await knownAccount(context.db(), input.operand('ID'));
-    // This line throws if the storage cannot be used. It comes before the first change, so that an
-    // error leaves everything unchanged.
-    const storage = await openStorage(context.config).catch(whyNot);
+    const storage = openStorage(context.config);
     const unfinished = await beginErasure(context.db() as Knex.Transaction, accountId);
     if (unfinished !== null) throw new CommandError(stillOpen(accountId, unfinished));
     const data = { accountId };

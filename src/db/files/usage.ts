@@ -34,6 +34,14 @@ export async function readStoredBytes(db: Knex): Promise<readonly RoleUsage[]> {
   return rows;
 }
 
+/** True if the storage may have bytes of any file. */
+export async function hasFiles(db: Knex): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { hasFiles: boolean }[] }>(
+    'select exists (select from files where removed_at is null) as "hasFiles"',
+  );
+  return rows[0]?.hasFiles === true;
+}
+
 /** The accounts that have files, the one with the most bytes first. The query reads all files. */
 export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
   return slowTransaction(db, async (trx) => {

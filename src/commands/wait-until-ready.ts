@@ -1,0 +1,40 @@
+// Waits until the database answers and has the schema that this code needs, and then prepares the
+// storage. Asks again every second while the database does not answer. A different schema and a
+// storage without the files of the service end the process.
+
+import { setTimeout } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { checkSchema } from '../db/database';
+import { SchemaMismatch } from '../db/schema-mismatch';
+import type { StorageSettings } from '../storage/open-storage';
+import type { Logger } from '../telemetry/logger';
+import { checkDatabase } from './checks';
+import { prepareStorage } from './prepare-storage';
+
+const againMs = 1_000;
+
+interface Settings extends StorageSettings {
+  readonly databaseUrl: string;
+}
+
+/** Resolves when the schema is right and the storage is prepared. Rejects if one is wrong. */
+export async function untilReady(db: Knex, settings: Settings, log: Logger): Promise<void> {
+  while (!(await isReady(db, settings, log))) await setTimeout(againMs);
+}
+
+/**
+ * True if the schema is right and the storage is prepared, and false if the database does not
+ * answer. Rejects if the schema or the storage is wrong.
+ */
+export async function isReady(db: Knex, settings: Settings, log: Logger): Promise<boolean> {
+  try {
+    await checkDatabase(settings.databaseUrl);
+    await checkSchema(db);
+  } catch (error) {
+    if (error instanceof SchemaMismatch) throw error;
+    log.warn({ event: 'database_unavailable', err: error }, 'the database does not answer yet');
+    return false;
+  }
+  await prepareStorage(settings, db);
+  return true;
+}
