@@ -133,6 +133,7 @@ export async function runCommand(
   try {
     if (!command.migrates) await checkSchema(db);
     const context = { config, now: Date.now, committed: () => db, ...temporal };
+    await command.check?.({ ...context, db: () => db }, input);
     if (!subject) return await command.run({ ...context, db: () => db }, input);
     const inLog: Logged = (work) => logged(db, actOf(input), subject, work);
     const answer = await inLog((trx) => command.run({ ...context, db: () => trx }, input));

@@ -1,6 +1,7 @@
 // Tests `accounts erase`. No text and no file that a caller sent or got remains in the database or
 // in the storage. The books of the account do not change.
 
+import { existsSync } from 'node:fs';
 import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aSuccess, aTaskId } from '../support/builders';
 import { callbackActivities } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { plantFile } from '../support/files';
+import { lengthOf, plantFile } from '../support/files';
 import { endAllProcesses, startProcess } from '../support/processes';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { temporalAddress } from '../support/temporal';
@@ -213,6 +214,8 @@ describe.each(['directory', 'S3'])('with files in %s', (kind) => {
     expect((await admin('audit')).exitCode).toBe(0);
     expect(await textOf(other.accountId)).toBe(theirs);
     expect(await keysOf(storage, other.accountId)).toHaveLength(3);
+    // The other tests expect the files of all other accounts in the directory.
+    await admin(`accounts erase ${other.accountId}`, environmentOf(kind));
   });
 });
 
@@ -371,6 +374,58 @@ test('`accounts erase` is refused while tasks are unfinished, and nothing change
   expect(await actsOf(accountId)).toEqual([]);
 });
 
+describe('`accounts erase` with other storage settings than the processes', () => {
+  const expectRefused = async (accountId: string, over: object, why: RegExp) => {
+    const { db } = database;
+    const content = async () => [await textOf(accountId), await booksOf(accountId)];
+    const before = await content();
+    const said = await admin(`accounts erase ${accountId}`, over);
+    expect(said).toMatchObject({ exitCode: 1, out: '', err: expect.stringMatching(why) });
+    expect(said.err).toContain('Give this command the storage settings of the API and the workers');
+    expect(await content()).toEqual(before);
+    expect(await db('accounts').where({ id: accountId })).toMatchObject([{ disabled_at: null }]);
+    expect(await actsOf(accountId)).toEqual([]);
+  };
+
+  test('is refused and creates nothing if its folder does not exist', async () => {
+    const { accountId } = await anAccountWithContent(await storageOf('directory'));
+    const STORAGE_DIR = join(folder, 'none');
+    const why = /^The storage cannot be used \(no bucket\): .*none\/\.unfinished'\. Nothing was/;
+    await expectRefused(accountId, { STORAGE_DIR }, why);
+    expect(existsSync(STORAGE_DIR)).toBe(false);
+  });
+
+  test('is refused if its folder has the files of another service, and the stored files stay', async () => {
+    const storage = await storageOf('directory');
+    const { accountId } = await anAccountWithContent(storage);
+    const STORAGE_DIR = join(folder, 'another');
+    await openDirectory(STORAGE_DIR);
+    await expectRefused(accountId, { STORAGE_DIR }, /another .*has none of the files.*uploads\//);
+    // An account without files is checked with the files of all others.
+    const emptyAccount = await anAccount();
+    await expectRefused(emptyAccount, { STORAGE_DIR }, /another .*has none of the files/);
+    expect((await admin(`accounts erase ${accountId}`)).exitCode).toBe(0);
+    expect(await keysOf(storage, accountId)).toEqual([]);
+  });
+
+  test('is refused if it has another bucket', async () => {
+    await server.createBucket('another');
+    const { accountId } = await anAccountWithContent(await storageOf('directory'));
+    const over = { ...environmentOf('S3'), S3_BUCKET: 'another' };
+    await expectRefused(accountId, over, /^The bucket another at http.* has none of the files/);
+  });
+
+  test('is not refused because single files have lost their bytes', async () => {
+    const storage = await storageOf('directory');
+    const { accountId } = await anAccountWithContent(storage);
+    for (const { key } of await database.db('files').where({ account_id: accountId })) {
+      await storage.remove(key);
+    }
+    await anAccountWithContent(storage);
+    expect((await admin(`accounts erase ${accountId}`)).exitCode).toBe(0);
+  });
+});
+
 test('`accounts erase` reports a storage that does not answer, and a later run completes the work', async () => {
   const storage = await storageOf('S3');
   const { accountId } = await anAccountWithContent(storage);
@@ -384,6 +439,12 @@ test('`accounts erase` reports a storage that does not answer, and a later run c
   } finally {
     await server.restart();
   }
+  const [file] = await database.db('files').where({ account_id: accountId });
+  // The server finds its objects some moments after its start.
+  await until('the storage has the files again', async () => {
+    const length = await lengthOf(storage, file.key).catch(() => null);
+    return length === word.length;
+  });
   expect((await admin(`accounts show ${accountId} --json`)).json.erasedAt).toBeNull();
   const said = await admin(`accounts erase ${accountId} --json`, environmentOf('S3'));
   expect(said.json).toMatchObject({ tasks: 2 });

@@ -22,6 +22,7 @@ let temporal: Awaited<ReturnType<typeof connectTemporal>>;
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'video-log-'));
+  await openDirectory(folder);
   temporal = await connectTemporal();
 });
 afterAll(async () => {

@@ -66,6 +66,11 @@ export interface AdminCommand {
   readonly changes?: (input: Input) => Subject | null;
   /** True if the command changes the schema. Such a command also runs on an outdated schema. */
   readonly migrates?: boolean;
+  /**
+   * Checks other systems before the transaction begins: a request must not keep it open. Throws if
+   * the command must not run.
+   */
+  check?(context: AdminContext, input: Input): Promise<void>;
   run(context: AdminContext, input: Input): Promise<Answer>;
 }
 

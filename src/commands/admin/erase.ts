@@ -23,6 +23,7 @@ import {
   changesAccount,
   type Logged,
 } from './command-line';
+import { checkStorage, sentenceOn } from './service-storage';
 import { knownAccount } from './values';
 
 const batch = 200;
@@ -33,6 +34,10 @@ export const eraseAccount: AdminCommand = {
   operands: ['ID'],
   changes: changesAccount,
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',
+  async check({ config, db }, input) {
+    const { accountId } = await knownAccount(db(), input.operand('ID'));
+    await checkStorage(config, db(), accountId);
+  },
   async run(context, input) {
     const { accountId } = await knownAccount(context.db(), input.operand('ID'));
     const storage = openStorage(context.config);
@@ -102,9 +107,7 @@ const removeBytes = (storage: Storage, keys: readonly string[]) =>
 
 function whyNot(error: unknown): never {
   if (!(error instanceof StorageError)) throw error;
-  throw new CommandError(
-    `The storage cannot be used (${error.fault}): ${error.message} Not everything is erased; run the command again.`,
-  );
+  throw new CommandError(`${sentenceOn(error)} Not everything is erased; run the command again.`);
 }
 
 const stillOpen = (accountId: string, count: number) =>

@@ -42,6 +42,24 @@ export async function hasFiles(db: Knex): Promise<boolean> {
   return rows[0]?.hasFiles === true;
 }
 
+/**
+ * The storage keys of some stored files, those of the account first. The files that are kept longest
+ * come first in both groups. The query may read the row of every file.
+ */
+export async function sampleKeys(db: Knex, accountId: string): Promise<readonly string[]> {
+  const sampled = (condition: string) =>
+    `(select key from files
+       where state = 'stored' and removed_at is null and expires_at > now() ${condition}
+       order by expires_at desc limit 10)`;
+  return slowTransaction(db, async (trx) => {
+    const { rows } = await trx.raw<{ rows: { key: string }[] }>(
+      `${sampled('and account_id = ?')} union all ${sampled('')}`,
+      [accountId],
+    );
+    return rows.map(({ key }) => key);
+  });
+}
+
 /** The accounts that have files, the one with the most bytes first. The query reads all files. */
 export async function readUsageByAccount(db: Knex): Promise<readonly AccountUsage[]> {
   return slowTransaction(db, async (trx) => {
