@@ -19,6 +19,7 @@ export interface ApiState {
   route?: string;
   /** The task that the request names or creates; logged with the request. */
   taskId?: string;
+  fileId?: string;
   code?: string;
   /** The caller closed the connection, so nobody gets the answer. It counts as no error of ours. */
   isAbandoned?: boolean;

@@ -69,6 +69,7 @@ export interface FinishedRequest {
   readonly traceId: string;
   readonly accountId: string | undefined;
   readonly taskId: string | undefined;
+  readonly fileId: string | undefined;
   readonly code: string | undefined;
   /** What answered the read of a live task. */
   readonly answeredBy: 'workflow' | 'row' | undefined;

@@ -58,6 +58,7 @@ export function observeRequests({
         traceId: state.traceId,
         accountId: state.caller?.accountId,
         taskId: state.taskId,
+        fileId: state.fileId,
         code: state.code,
         answeredBy: state.answeredBy,
       });

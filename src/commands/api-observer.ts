@@ -28,8 +28,8 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       );
     },
     finished(request) {
-      const { method, route, status, ms, requestId, traceId, accountId, taskId, code, answeredBy } =
-        request;
+      const { method, route, status, ms, requestId, traceId, accountId, taskId, fileId } = request;
+      const { code, answeredBy } = request;
       const labels = { method: knownMethod(method), route, status: String(status) };
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
       if (code) meters.add('video_http_refusals_total', { code });
@@ -46,6 +46,7 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
         traceId,
         account: accountId,
         task: taskId,
+        file: fileId,
         code,
       };
       if (isDull) requests.debug(line, 'request');

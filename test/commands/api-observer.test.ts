@@ -14,6 +14,7 @@ const request: FinishedRequest = {
   traceId: 't',
   accountId: undefined,
   taskId: undefined,
+  fileId: undefined,
   code: undefined,
   answeredBy: undefined,
 };
@@ -38,6 +39,15 @@ test('calls without a valid key are counted but not logged', async () => {
   ]);
   expect(lines).toEqual([]);
   expect(await metrics()).toMatch(/video_http_refusals_total\{code="invalid_api_key".*\} 2/);
+});
+
+test('the line of a deletion names the task or the file', () => {
+  const { lines } = observe([
+    { method: 'DELETE', accountId: 'acct', taskId: 'task_1' },
+    { method: 'DELETE', accountId: 'acct', fileId: 'file_1' },
+  ]);
+  const [ofTask, ofFile] = lines.map((line) => JSON.parse(line));
+  expect([ofTask.task, ofFile.file]).toEqual(['task_1', 'file_1']);
 });
 
 test('every create and every refusal is logged in one line', () => {

@@ -407,6 +407,7 @@ describe('the files of an account', () => {
       object: 'file',
       deleted: true,
     });
+    expect(api.requests.at(-1)).toMatchObject({ method: 'DELETE', fileId: json.id });
     expect((await objects()).some((key) => key.endsWith(json.id))).toBe(false);
     expect((await fetch(`${api.url}${new URL(json.url).pathname}`)).status).toBe(410);
     expect((await api.call('GET', path)).status).toBe(404);

@@ -75,7 +75,9 @@ export function uploadRoutes(
 
 function idOf(ctx: KeyedContext): string | null {
   const id = String(ctx.params.file_id ?? '');
-  return isFileId(id) ? id : null;
+  if (!isFileId(id)) return null;
+  ctx.state.fileId = id;
+  return id;
 }
 
 function fileObject(row: FileRow, publicUrl: string): FileObject {
