@@ -55,7 +55,7 @@ const innerScript = names({
   /** If false, a generation reports no usage, and an enhancement reports no length. */
   usage: z.boolean(),
   /** The reported length, in place of the real length. */
-  length_s: seconds,
+  reported_s: seconds,
   link_life_s: z.number().min(0).max(DAY_S),
   /** If true, the studio ignores the key of a create, like a provider without idempotency keys. */
   ignore_idempotency_key: z.boolean(),

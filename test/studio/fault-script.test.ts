@@ -53,8 +53,8 @@ describe('the states of a job', () => {
     expect({ error, usage }).toEqual({ error: failure, usage: undefined });
   });
 
-  test('`tokens` and `length_s` set the reported usage and length, and `usage: false` leaves the usage out', async () => {
-    const counted = await studio.accepted(scripted({ tokens: 7, length_s: 3.5 }));
+  test('`tokens` and `reported_s` set the reported usage and length, and `usage: false` leaves the usage out', async () => {
+    const counted = await studio.accepted(scripted({ tokens: 7, reported_s: 3.5 }));
     expect(await studio.reaching(counted, 'succeeded')).toMatchObject({
       usage: { completion_tokens: 7, total_tokens: 7 },
       duration: 3.5,
@@ -65,13 +65,13 @@ describe('the states of a job', () => {
     expect(reply.content).toHaveProperty('video_url');
   });
 
-  test('`length_s` sets the length that an enhancement reports, and `usage: false` leaves it out', async () => {
+  test('`reported_s` sets the length that an enhancement reports, and `usage: false` leaves it out', async () => {
     const resultOf = async (script: object) => {
       const body = { ...scripted(script), video_url: 'https://e.com/v.mp4', resolution: '1080p' };
       const { json } = await studio.enhance(body);
       return (await studio.reaching(json.task_id, 'completed')).result;
     };
-    expect(await resultOf({ length_s: 3.5 })).toMatchObject({ duration: 3.5 });
+    expect(await resultOf({ reported_s: 3.5 })).toMatchObject({ duration: 3.5 });
     expect(await resultOf({ usage: false })).not.toHaveProperty('duration');
   });
 

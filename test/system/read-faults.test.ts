@@ -64,7 +64,7 @@ const faults: Readonly<Record<string, Fault>> = {
   vanished: { lie: vanished, times: some },
   'vanished for good': { lie: vanished, isForGood: true },
   'no address': { lie: withoutAddress },
-  'wrong length': { script: () => ({ length_s: 60 }) },
+  'wrong length': { script: () => ({ reported_s: 60 }) },
   filtered: { script: ({ filtered }) => ({ end: 'failed', code: filtered }) },
   'cut JSON': { lie: () => ({ status: 200, body: '{"id": "cgt-2026' }), times: some },
   '5xx': { lie: () => ({ status: 503, body: '{"error":{"code":"InternalError"}}' }), times: some },

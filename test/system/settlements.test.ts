@@ -65,7 +65,7 @@ const rows: readonly Row[] = [
   [
     'the worked example of docs/money.md',
     enhanced,
-    { tokens: 100_000, enhance: { length_s: 4.042 } },
+    { tokens: 100_000, enhance: { reported_s: 4.042 } },
     bill('5.135450', '4.701050', '0.434400'),
     'hold settle settle refund',
   ],
@@ -86,7 +86,7 @@ const rows: readonly Row[] = [
   [
     'more tokens than the hold of both lines covers, and a longer video',
     enhanced,
-    { tokens: 200_000, enhance: { length_s: 60 } },
+    { tokens: 200_000, enhance: { reported_s: 60 } },
     bill('5.135450', '10.700000', '0.000000'),
     'hold settle extra_charge extra_charge',
   ],

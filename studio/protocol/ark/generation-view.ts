@@ -20,7 +20,7 @@ export function viewGeneration(job: GenerationJob, files: ResultFiles): object {
     seed: request.seed,
     resolution: request.resolution,
     ratio: succeeded && request.ratio === 'adaptive' ? nearestRatio(result) : request.ratio,
-    duration: result ? (script.length_s ?? Math.floor(result.durationSeconds)) : request.duration,
+    duration: result ? (script.reported_s ?? Math.floor(result.durationSeconds)) : request.duration,
     framespersecond: FPS,
     generate_audio: request.generateAudio,
     draft: request.draft,

@@ -41,7 +41,7 @@ function videoOf(job: GenerationJob, files: ResultFiles): object {
 
 /** Models up to Wan 2.5 report other names than the newer ones. */
 function usageOf({ request, script, kept }: GenerationJob, result: JobResult): object {
-  const seconds = script.length_s ?? Math.floor(result.durationSeconds);
+  const seconds = script.reported_s ?? Math.floor(result.durationSeconds);
   const ratio = request.ratio === 'adaptive' ? nearestRatio(result) : request.ratio;
   const SR = Number.parseInt(request.resolution, 10);
   if (/^wanx?2\.[0-5]/.test(kept?.model ?? '')) {

@@ -14,7 +14,7 @@ const WORDS: Record<JobStatus, string> = {
 
 export function viewTask(job: GenerationJob, files: ResultFiles): object {
   const { status, result, script, kept, failure } = job;
-  const seconds = script.length_s ?? Math.floor(result?.durationSeconds ?? 0);
+  const seconds = script.reported_s ?? Math.floor(result?.durationSeconds ?? 0);
   const url = files.url(job, 'video.mp4');
   const { watermark } = job.request;
   // The provider makes a second video without the mark at `url`. The studio makes only one.

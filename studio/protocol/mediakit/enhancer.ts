@@ -95,7 +95,7 @@ function viewResult(job: EnhancementJob, files: ResultFiles): object {
   return {
     video_url: files.url(job, 'video.mp4'),
     resolution: request.resolution ?? `${made?.width}x${made?.height}`,
-    ...(script.usage === false ? {} : { duration: script.length_s ?? made?.durationSeconds }),
+    ...(script.usage === false ? {} : { duration: script.reported_s ?? made?.durationSeconds }),
     fps: made?.fps,
     tool_version: request.toolVersion,
   };

@@ -13,7 +13,7 @@ export const modelOf = (job: Job) => (job.kind === 'generation' ? job.request.mo
 export function viewTask(job: Job, files: ResultFiles): object {
   const { result, script, status } = job;
   const isDone = status === 'succeeded' && result !== undefined;
-  const seconds = script.length_s ?? Math.floor(result?.durationSeconds ?? 0);
+  const seconds = script.reported_s ?? Math.floor(result?.durationSeconds ?? 0);
   const asked = job.kind === 'generation' ? job.request : undefined;
   return {
     id: job.id,
