@@ -133,7 +133,9 @@ test.each([
 test('many videos are read one by one, and those that are gone are left out', async () => {
   service.say = ({ path }) =>
     path.endsWith('gone') ? { status: 404, body: error(null) } : { body: { status: 'queued' } };
-  expect([...(await readAll(generator, ['a', 'gone', 'b'])).keys()]).toEqual(['a', 'b']);
+  expect(new Set((await readAll(generator, ['a', 'gone', 'b'])).keys())).toEqual(
+    new Set(['a', 'b']),
+  );
 });
 
 test('the key is given for addresses of the provider only', () => {
