@@ -14,6 +14,9 @@ export interface Said {
     readonly param?: string;
     readonly status?: number;
     readonly requestId?: string;
+    readonly taskId?: string;
+    readonly idempotencyKey?: string;
+    readonly text?: string;
     readonly stopped?: boolean;
   };
 }
@@ -127,6 +130,23 @@ export const behaviours: readonly Behaviour[] = [
       expect((await client.run('wait', { id })).value).toMatchObject({ id, status: 'succeeded' });
       const again = await client.run('createAndWait', { request, key });
       expect(again.value).toMatchObject({ id, status: 'succeeded' });
+      expect(await tasksOf(mark)).toHaveLength(1);
+    },
+  },
+  {
+    name: 'an error during the wait names the task and the key, which both continue with the task',
+    async check({ proxy, client, tasksOf }) {
+      const { mark, request } = aMarkedRequest();
+      proxy.reset(reads, Array(20).fill({ kind: 'refuse' }));
+      const { error } = await client.run('createAndWait', { request }, { repeatForMs: 1_000 });
+      proxy.reset();
+      const [task] = await tasksOf(mark);
+      expect(error).toMatchObject({ code: 'no_answer', taskId: task?.id });
+      expect(error?.text).toContain(task?.id);
+      const ended = await client.run('wait', { id: error?.taskId });
+      expect(ended.value).toMatchObject({ id: task?.id, status: 'succeeded' });
+      const again = await client.run('createAndWait', { request, key: error?.idempotencyKey });
+      expect(again.value.id).toBe(task?.id);
       expect(await tasksOf(mark)).toHaveLength(1);
     },
   },

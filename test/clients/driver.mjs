@@ -38,9 +38,9 @@ const calls = {
 try {
   process.stdout.write(JSON.stringify({ value: await calls[call](args) }));
 } catch (error) {
-  const { code, param, status, requestId } = error;
+  const { code, param, status, requestId, taskId, idempotencyKey } = error;
   const stopped = error.name === 'AbortError';
-  const said = stopped ? { stopped } : { code, param, status, requestId, text: String(error) };
-  process.stdout.write(JSON.stringify({ error: said }));
+  const fields = { code, param, status, requestId, taskId, idempotencyKey, text: String(error) };
+  process.stdout.write(JSON.stringify({ error: stopped ? { stopped } : fields }));
 }
 process.exit();

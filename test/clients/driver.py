@@ -84,7 +84,8 @@ try:
     said = {"value": value_of()}
 except VideoError as error:
     fields = {"code": error.code, "param": error.param, "status": error.status}
-    said = {"error": {**fields, "requestId": error.request_id, "text": str(error)}}
+    ids = {"taskId": error.task_id, "idempotencyKey": error.idempotency_key}
+    said = {"error": {**fields, **ids, "requestId": error.request_id, "text": str(error)}}
 except (KeyboardInterrupt, asyncio.CancelledError):
     said = {"error": {"stopped": True}}
 print(json.dumps(said))

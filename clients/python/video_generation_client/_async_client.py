@@ -10,7 +10,7 @@ import httpx
 
 from . import _flows
 from ._download import Download
-from ._errors import VideoError
+from ._errors import VideoError, naming_task
 from ._flows import Flow, Request
 from ._shared import no_limits, random_key, settings_of
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task
@@ -77,16 +77,23 @@ class AsyncVideoClient:
         on_update: Optional[Callable[[Task], None]] = None,
         hold: float = 30,
     ) -> Task:
-        """Creates a task and waits until it is final. Cancelling this call cancels the task."""
+        """Creates a task and waits until it is final. Cancelling this call cancels the task.
+
+        A `VideoError` has the key, and after the create also the id of the task.
+        """
+        key = idempotency_key or random_key()
         # A create without a known answer may be charged, so it is never given up.
-        creating = asyncio.ensure_future(self.create(request, idempotency_key=idempotency_key))
+        creating = asyncio.ensure_future(self.create(request, idempotency_key=key))
         try:
             created = await asyncio.shield(creating)
-            if on_created:
-                on_created(created)
-            return await self.wait(created["id"], on_update=on_update, hold=hold)
+            with naming_task(created["id"], key):
+                if on_created:
+                    on_created(created)
+                return await self.wait(created["id"], on_update=on_update, hold=hold)
         except asyncio.CancelledError:
-            await self._cancel_if_unfinished((await creating)["id"])
+            task_id = (await creating)["id"]
+            with naming_task(task_id, key):
+                await self._cancel_if_unfinished(task_id)
             raise
 
     async def list(

@@ -10,7 +10,7 @@ import httpx
 
 from . import _flows
 from ._download import Download
-from ._errors import VideoError
+from ._errors import VideoError, naming_task
 from ._flows import Flow, Request
 from ._shared import no_limits, random_key, settings_of
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task
@@ -77,21 +77,28 @@ class VideoClient:
         on_update: Optional[Callable[[Task], None]] = None,
         hold: float = 30,
     ) -> Task:
-        """Creates a task and waits until it is final. Ctrl-C cancels the task."""
+        """Creates a task and waits until it is final. Ctrl-C cancels the task.
+
+        A `VideoError` has the key, and after the create also the id of the task.
+        """
         key = idempotency_key or random_key()
         try:
             created = self.create(request, idempotency_key=key)
         except KeyboardInterrupt:
             # The service may have the task. The same key tells its id.
-            self._cancel_if_unfinished(self.create(request, idempotency_key=key)["id"])
+            task_id = self.create(request, idempotency_key=key)["id"]
+            with naming_task(task_id, key):
+                self._cancel_if_unfinished(task_id)
             raise
-        try:
-            if on_created:
-                on_created(created)
-            return self.wait(created["id"], on_update=on_update, hold=hold)
-        except KeyboardInterrupt:
-            self._cancel_if_unfinished(created["id"])
-            raise
+        task_id = created["id"]
+        with naming_task(task_id, key):
+            try:
+                if on_created:
+                    on_created(created)
+                return self.wait(task_id, on_update=on_update, hold=hold)
+            except KeyboardInterrupt:
+                self._cancel_if_unfinished(task_id)
+                raise
 
     def list(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Mapping, Optional
+from contextlib import contextmanager
+from typing import Iterator, Mapping, Optional
 
 
 class VideoError(Exception):
@@ -34,6 +35,21 @@ class VideoError(Exception):
         self.retry_after = retry_after
         # The key of a create that failed. If there was no answer, the task may exist.
         self.idempotency_key: Optional[str] = None
+        # The task of a `create_and_wait` that failed during the wait.
+        self.task_id: Optional[str] = None
+
+
+@contextmanager
+def naming_task(task_id: str, key: str) -> Iterator[None]:
+    """Tells the caller of `create_and_wait` what to continue with."""
+    try:
+        yield
+    except VideoError as error:
+        error.message += f" (task {task_id})"
+        error.args = (error.message,)
+        error.task_id = task_id
+        error.idempotency_key = key
+        raise
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> VideoError:

@@ -3,7 +3,7 @@
 
 import type { CancelledTask, CreatedTask, File, Quote, Task, VideoRequest } from './api-types.ts';
 import { download } from './download.ts';
-import { VideoError } from './error.ts';
+import { VideoError, withTask } from './error.ts';
 import { type Attempt, type ClientOptions, createTransport, sleep } from './transport.ts';
 
 export interface CallOptions {
@@ -95,17 +95,26 @@ export class VideoClient {
 
   /**
    * Creates a task and waits until it is final. The signal cancels the task. A signal during the
-   * create takes effect after the create, because a create without a known answer may be charged.
+   * create takes effect after the create, because a create without a known answer may be charged. A
+   * `VideoError` has the key, and after the create also the id of the task.
    */
   async createAndWait(request: VideoRequest, options: CreateAndWaitOptions = {}): Promise<Task> {
-    const { signal, onCreated, ...others } = options;
+    const { signal, onCreated, idempotencyKey = randomKey(), ...others } = options;
     signal?.throwIfAborted();
-    const created = await this.create(request, others);
+    const created = await this.create(request, { ...others, idempotencyKey });
     onCreated?.(created);
     try {
-      return await this.wait(created.id, { ...others, signal });
+      return await this.#waitOrCancel(created.id, { ...others, signal });
     } catch (error) {
-      if (signal?.aborted) await this.#cancelIfUnfinished(created.id);
+      throw withTask(error, created.id, idempotencyKey);
+    }
+  }
+
+  async #waitOrCancel(id: string, options: WaitOptions): Promise<Task> {
+    try {
+      return await this.wait(id, options);
+    } catch (error) {
+      if (options.signal?.aborted) await this.#cancelIfUnfinished(id);
       throw error;
     }
   }

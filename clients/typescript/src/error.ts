@@ -24,8 +24,10 @@ export class VideoError extends Error {
   /** The `X-Request-Id` of the answer; may be empty. */
   readonly requestId: string;
   readonly retryAfterSeconds: number | undefined;
-  /** The key of a failed create. */
+  /** The key of a failed create or `createAndWait`: the same key gives the same task. */
   idempotencyKey: string | undefined;
+  /** The task of a `createAndWait` that failed during the wait. */
+  taskId: string | undefined;
 
   constructor(message: string, fields: VideoErrorFields) {
     super(message, fields.cause === undefined ? {} : { cause: fields.cause });
@@ -37,6 +39,16 @@ export class VideoError extends Error {
     this.requestId = fields.requestId ?? '';
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
+}
+
+/** Tells the caller of `createAndWait` what to continue with. */
+export function withTask(error: unknown, taskId: string, key: string): unknown {
+  if (error instanceof VideoError) {
+    error.message += ` (task ${taskId})`;
+    error.taskId = taskId;
+    error.idempotencyKey = key;
+  }
+  return error;
 }
 
 export async function errorOf(response: Response): Promise<VideoError> {
