@@ -115,6 +115,16 @@ for (const [name, isThere, client] of subjects) {
 }
 
 (python ? test : test.skip)(
+  'an error of the Python package keeps its fields when it is copied or passed to another process',
+  async () => {
+    const program = runProgram('python3', [driver('copied_error.py')], {
+      env: { PYTHONPATH: pythonPath },
+    });
+    expect([await program.code, program.err()]).toEqual([0, '']);
+  },
+);
+
+(python ? test : test.skip)(
   'the Python package passes `mypy --strict`, and finds a wrong field',
   async () => {
     const mypy = await pythonPackage('mypy', '2.4.1');

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import Iterator, Mapping, Optional
+from functools import partial
+from typing import Any, Iterator, Mapping, Optional, Tuple
 
 
 class VideoError(Exception):
@@ -37,6 +38,11 @@ class VideoError(Exception):
         self.idempotency_key: Optional[str] = None
         # The task of a `create_and_wait` that failed during the wait.
         self.task_id: Optional[str] = None
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Exceptions are copied by positional arguments, and the fields are none."""
+        make = partial(type(self), self.message, status=self.status, code=self.code)
+        return make, (), self.__dict__
 
 
 @contextmanager
