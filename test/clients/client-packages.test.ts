@@ -114,6 +114,17 @@ for (const [name, isThere, client] of subjects) {
   });
 }
 
+const stops = behaviours.filter(({ name }) => name.startsWith('a stop'));
+
+(python ? describe : describe.skip).each([
+  ['two cancellations', 'twice'],
+  ['a time limit of asyncio', 'timeout'],
+  ['a scope of anyio', 'anyio'],
+])('the client for asynchronous Python, stopped by %s', (_, kind) => {
+  beforeEach(() => proxy.reset());
+  test.each(stops)('$name', ({ check }) => check(sceneOf(inPython(kind))));
+});
+
 (python ? test : test.skip)(
   'an error of the Python package keeps its fields when it is copied or passed to another process',
   async () => {

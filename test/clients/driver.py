@@ -1,5 +1,8 @@
 """Runs one call of a Python client, as test/clients/behaviours.ts asks, and prints what came of it
-as JSON: python3 driver.py (sync|async) CALL
+as JSON: python3 driver.py KIND CALL
+
+The kinds differ in how a call is stopped: by Ctrl-C (sync), by the cancellation of its task (async),
+by two cancellations (twice), by a time limit of asyncio (timeout), and by a scope of anyio (anyio).
 """
 
 import asyncio
@@ -9,6 +12,7 @@ import json
 import signal
 import sys
 
+import anyio
 from video_generation_client import AsyncVideoClient, VideoClient, VideoError, verify_callback
 
 kind, asked = sys.argv[1], json.loads(sys.argv[2])
@@ -68,9 +72,16 @@ async def run_async():
     async with AsyncVideoClient(**settings) as client:
         if call in ("list", "download"):
             return gathered([item async for item in started(client)])
+        if stop_after and kind == "timeout":
+            return await asyncio.wait_for(started(client), stop_after)
+        if stop_after and kind == "anyio":
+            with anyio.fail_after(stop_after):
+                return await started(client)
         running = asyncio.ensure_future(started(client))
         if stop_after:
-            asyncio.get_running_loop().call_later(stop_after, running.cancel)
+            loop = asyncio.get_running_loop()
+            for later in (0, 0.001) if kind == "twice" else (0,):
+                loop.call_later(stop_after + later, running.cancel)
         return await running
 
 
@@ -86,6 +97,6 @@ except VideoError as error:
     fields = {"code": error.code, "param": error.param, "status": error.status}
     ids = {"taskId": error.task_id, "idempotencyKey": error.idempotency_key}
     said = {"error": {**fields, **ids, "requestId": error.request_id, "text": str(error)}}
-except (KeyboardInterrupt, asyncio.CancelledError):
+except (KeyboardInterrupt, asyncio.CancelledError, TimeoutError, asyncio.TimeoutError):
     said = {"error": {"stopped": True}}
 print(json.dumps(said))

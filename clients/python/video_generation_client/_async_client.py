@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Dict, Mapping, Optional, Type, TypeVar, Union
 
+import anyio
 import httpx
 
 from . import _flows
@@ -16,6 +18,14 @@ from ._shared import no_limits, random_key, settings_of
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task
 
 T = TypeVar("T")
+
+
+async def _finished(work: asyncio.Task[None]) -> None:
+    """Waits for the end of the work, however often the waiting is cancelled."""
+    while not work.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([work])
+    work.result()
 
 
 class AsyncVideoClient:
@@ -91,10 +101,20 @@ class AsyncVideoClient:
                     on_created(created)
                 return await self.wait(created["id"], on_update=on_update, hold=hold)
         except asyncio.CancelledError:
-            task_id = (await creating)["id"]
-            with naming_task(task_id, key):
-                await self._cancel_if_unfinished(task_id)
+            # anyio cancels every later await too.
+            with anyio.CancelScope(shield=True):
+                await _finished(asyncio.ensure_future(self._take_back(creating, request, key)))
             raise
+
+    async def _take_back(
+        self, creating: asyncio.Task[CreatedTask], request: Request, key: str
+    ) -> None:
+        """Cancels the task of a create that may be in progress, or that was cancelled itself."""
+        await asyncio.wait([creating])
+        again = creating.cancelled()
+        created = await self.create(request, idempotency_key=key) if again else creating.result()
+        with naming_task(created["id"], key):
+            await self._cancel_if_unfinished(created["id"])
 
     async def list(
         self,
