@@ -212,6 +212,15 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
+    name: 'repeats a call although its first attempt took longer than the time for repeats',
+    async check({ proxy, client }) {
+      const { id } = (await client.run('create', aMarkedRequest({ run_s: 6 }))).value;
+      proxy.reset(reads, [{ kind: 'lose' }]);
+      const { value } = await client.run('wait', { id }, { repeatForMs: 1_000 });
+      expect(value).toMatchObject({ id, status: 'succeeded' });
+    },
+  },
+  {
     name: 'lists the tasks of all pages in order, although answers are lost',
     async check({ proxy, client }) {
       const { mark, request } = aMarkedRequest();

@@ -126,6 +126,16 @@ const stops = behaviours.filter(({ name }) => name.startsWith('a stop'));
 });
 
 (python ? test : test.skip)(
+  'an upload of the Python package may take longer than the time limit, because its bytes take time',
+  async () => {
+    const program = runProgram('python3', [driver('slow_upload.py')], {
+      env: { PYTHONPATH: pythonPath },
+    });
+    expect([await program.code, program.err()]).toEqual([0, '']);
+  },
+);
+
+(python ? test : test.skip)(
   'an error of the Python package keeps its fields when it is copied or passed to another process',
   async () => {
     const program = runProgram('python3', [driver('copied_error.py')], {

@@ -18,6 +18,19 @@ test('an upload may take longer than the time limit, because its bytes take time
   expect([id, attempts]).toEqual(['file_1', 1]);
 });
 
+test('an upload that breaks after the time for repeats is repeated', async () => {
+  let attempts = 0;
+  const host = await startServer((request, response) => {
+    attempts += 1;
+    request.resume();
+    if (attempts === 1) setTimeout(() => response.destroy(), 1_000);
+    else response.end(JSON.stringify({ id: 'file_1' }));
+  });
+  const client = new VideoClient({ baseUrl: `http://${host}`, apiKey: 'key', repeatForMs: 500 });
+  const { id } = await client.upload(new Uint8Array(500_000));
+  expect([id, attempts]).toEqual(['file_1', 2]);
+});
+
 test('a download continues after a caller that took its time for a chunk', async () => {
   const bytes = Buffer.alloc(20_000_000, 1);
   let reads = 0;

@@ -29,7 +29,7 @@ class Send(NamedTuple):
     path: str
     headers: Mapping[str, str] = {}
     body: Optional[bytes] = None
-    # Added to the time limit, for answers that the service holds back.
+    # Added to the time limit, for answers that the service holds back and for long uploads.
     held: float = 0
 
 
@@ -59,7 +59,8 @@ class Patience:
         self.progressed()
 
     def progressed(self) -> None:
-        self._began = time.monotonic()
+        # The first attempt does not count: it may be a long upload.
+        self._began: Optional[float] = None
         self._failures = 0
 
     def pause_after(self, error: VideoError) -> float:
@@ -68,7 +69,9 @@ class Patience:
         # Between the half and the whole of the pause, so that many clients do not return at once.
         backoff = min(8.0, 0.25 * 2**self._failures) * random.uniform(0.5, 1)
         pause = error.retry_after or backoff
-        if time.monotonic() + pause > self._began + self.repeat_for:
+        now = time.monotonic()
+        self._began = self._began or now
+        if now + pause > self._began + self.repeat_for:
             raise error
         self._failures += 1
         return pause
@@ -181,7 +184,10 @@ def upload(data: bytes, name: Optional[str], reuse: bool, repeat_for: float) -> 
         if earlier:
             return earlier
     path = f"/v1/files?{urlencode({'name': name})}" if name else "/v1/files"
-    send = Send("POST", path, {"Content-Type": "application/octet-stream"}, data)
+    # The asynchronous client has one time limit for the sending of the whole body. The service waits
+    # for ten minutes.
+    held = min(570.0, len(data) / 32_000)
+    send = Send("POST", path, {"Content-Type": "application/octet-stream"}, data, held)
     return cast(File, (yield from exchange(send, repeat_for)).value)
 
 

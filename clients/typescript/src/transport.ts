@@ -7,7 +7,7 @@ export interface ClientOptions {
   /** The address of the service, for example `https://video.example.com`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** For how long a call is repeated while the service does not answer; 120,000 by default. */
+  /** For how long a call is repeated after its first attempt; 120,000 by default. */
   readonly repeatForMs?: number;
   /** After how long an attempt without an answer is given up; 30,000 by default. */
   readonly timeoutMs?: number;
@@ -100,12 +100,13 @@ export function createLimit(ms: number, outer?: AbortSignal) {
 
 /** Decides after a failure whether to try again, and waits before it. */
 function createPatience(repeatForMs: number, signal?: AbortSignal) {
-  let began = performance.now();
+  // The first attempt does not count: it may be a long upload.
+  let began: number | undefined;
   let failures = 0;
   return {
     /** Something arrived, so the time for repeats begins anew. */
     progressed() {
-      began = performance.now();
+      began = undefined;
       failures = 0;
     },
     async pauseAfter(cause: unknown): Promise<void> {
@@ -115,6 +116,7 @@ function createPatience(repeatForMs: number, signal?: AbortSignal) {
       // Between the half and the whole of the pause, so that many clients do not return at once.
       const backoffMs = Math.min(8_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2);
       const pauseMs = error.retryAfterSeconds ? error.retryAfterSeconds * 1_000 : backoffMs;
+      began ??= performance.now();
       if (performance.now() + pauseMs > began + repeatForMs) throw error;
       failures += 1;
       await sleep(pauseMs, signal);
