@@ -49,6 +49,7 @@ export interface Behaviour {
   check(scene: Scene): Promise<void>;
 }
 
+const pixel = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
 let marks = 0;
 const posts = /^POST \/v1\/videos\/generations/;
 const reads = /^GET \/v1\/videos/;
@@ -244,10 +245,30 @@ export const behaviours: readonly Behaviour[] = [
   {
     name: 'uploads a file with all its bytes',
     async check({ proxy, client }) {
-      const pixel = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
       proxy.reset(/^POST \/v1\/files/, [{ kind: 'answer', status: 503 }]);
       const { value } = await client.run('upload', { base64: pixel, name: 'a b.gif' });
       expect(value).toMatchObject({ kind: 'image', name: 'a b.gif', bytes: 42 });
+    },
+  },
+  {
+    name: 'reuses an earlier upload of the same bytes, unless it expires before a task may need it',
+    async check({ proxy, client }) {
+      const upload = { base64: pixel, name: 'a.gif', reuse: true };
+      const { value: file } = await client.run('upload', upload);
+      expect((await client.run('upload', upload)).value).toEqual(file);
+      const now = Math.floor(Date.now() / 1_000);
+      const listed = async (lives: number, left: number) => {
+        const times = { created_at: now + left - lives, expires_at: now + left };
+        const body = { data: [{ ...file, ...times }], next: null };
+        proxy.reset(/^GET \/v1\/files/, [{ kind: 'answer', status: 200, body }]);
+        const { value } = await client.run('upload', upload);
+        return value.id === file.id ? 'reused' : 'sent';
+      };
+      const day = 86_400;
+      expect(await listed(30 * day, 3 * day)).toBe('reused');
+      expect(await listed(30 * day, day)).toBe('sent');
+      expect(await listed(day, 0.9 * day)).toBe('reused');
+      expect(await listed(day, 0.1 * day)).toBe('sent');
     },
   },
   wholeVideo('a video', []),

@@ -26,7 +26,7 @@ const calls = {
   },
   cancel: ({ id }) => client.cancel(id),
   quote: ({ request }) => client.quote(request),
-  upload: ({ base64, name }) => client.upload(Buffer.from(base64, 'base64'), { name }),
+  upload: ({ base64, ...options }) => client.upload(Buffer.from(base64, 'base64'), options),
   download: async ({ url }) => {
     const hash = createHash('sha256');
     for await (const chunk of client.download(url)) hash.update(chunk);

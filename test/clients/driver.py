@@ -49,7 +49,8 @@ def started(client):
     if call == "quote":
         return client.quote(args["request"])
     if call == "upload":
-        return client.upload(base64.b64decode(args["base64"]), name=args["name"])
+        options = {"name": args["name"], "reuse": args.get("reuse", False)}
+        return client.upload(base64.b64decode(args["base64"]), **options)
     return client.download(args["url"])
 
 

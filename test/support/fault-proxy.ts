@@ -12,7 +12,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Fault =
   /** The request does not reach the service. */
-  | { readonly kind: 'answer'; readonly status: number; readonly retryAfter?: number }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly retryAfter?: number;
+      readonly body?: object;
+    }
   | { readonly kind: 'refuse' }
   /** The service answers, but the caller gets nothing, or these bytes of the body. */
   | { readonly kind: 'lose' }
@@ -78,7 +83,7 @@ async function serve(
   if (fault?.kind === 'refuse') return void response.destroy();
   if (fault?.kind === 'answer') {
     if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter);
-    return void response.writeHead(fault.status).end('{}');
+    return void response.writeHead(fault.status).end(JSON.stringify(fault.body ?? {}));
   }
   const { headers, status, body } = await passOn(incoming, sent, target);
   if (fault?.kind === 'lose') return void response.destroy();

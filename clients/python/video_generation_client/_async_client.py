@@ -147,7 +147,7 @@ class AsyncVideoClient:
     async def upload(self, data: bytes, *, name: Optional[str] = None, reuse: bool = False) -> File:
         """Uploads an image, a video or a sound. Its `id` is an input for creates.
 
-        `reuse` returns an earlier upload of the same bytes, if there is one.
+        `reuse` returns an earlier upload of the same bytes, if there is one that lives for long enough.
         """
         return await self._run(_flows.upload(data, name, reuse, self._repeat_for))
 

@@ -196,11 +196,20 @@ def _upload_of(sha256: str, repeat_for: float) -> Flow[Optional[File]]:
     while True:
         found = yield from page(query, repeat_for, "/v1/files")
         for file in found["data"]:
-            if file["sha256"] == sha256:
+            if file["sha256"] == sha256 and _lives_on(file):
                 return cast(File, file)
         if found["next"] is None:
             return None
         query["after"] = found["next"]
+
+
+def _lives_on(file: File) -> bool:
+    """A file must live until its task is sent, by default for up to 48 hours.
+
+    Where files live for a few days only, half of their life is enough.
+    """
+    expires = file["expires_at"]
+    return expires - time.time() >= min(172_800, (expires - file["created_at"]) / 2)
 
 
 def _with_json(

@@ -42,7 +42,10 @@ export interface ListOptions extends CallOptions {
 
 export interface UploadOptions extends CallOptions {
   readonly name?: string;
-  /** Returns an earlier upload of the same bytes, if there is one. A repeated create needs this. */
+  /**
+   * Returns an earlier upload of the same bytes, if there is one that lives for long enough. A
+   * repeated create needs this.
+   */
   readonly reuse?: boolean;
 }
 
@@ -180,7 +183,7 @@ export class VideoClient {
       new URLSearchParams({ limit: '100' }),
       signal,
     )) {
-      if (file.sha256 === sha256) return file;
+      if (file.sha256 === sha256 && livesOn(file)) return file;
     }
     return undefined;
   }
@@ -233,6 +236,14 @@ export class VideoClient {
       onAttempt,
     );
   }
+}
+
+/**
+ * A file must live until its task is sent, which may be at the deadline of the task: by default
+ * after 48 hours. Where files live for a few days only, half of their life is enough.
+ */
+function livesOn({ created_at, expires_at }: File): boolean {
+  return expires_at - Date.now() / 1_000 >= Math.min(172_800, (expires_at - created_at) / 2);
 }
 
 /** JSON shows NaN as null, which counts as left out. */
