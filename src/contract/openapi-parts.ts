@@ -124,7 +124,7 @@ const sentences: Readonly<
   route_not_found: ['there is nothing at this path', 'There is nothing at /v1/x.'],
   method_not_allowed: ['not with this method', 'PUT is not possible here; possible: POST.'],
   callback_not_found: [
-    'the task has not finished, or it has no callback',
+    'the task has not finished, has no callback or no webhook for it any more, or its callback was sent 100 times',
     'There is no message to send: the task has not finished, or it has no callback.',
     'task_id',
   ],

@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import { isInState } from './by-key';
+import { address, isItsWebhook, receiver } from './callback-receiver';
 import { callbackUrl } from './end-task';
 import { slowTransaction } from './silent-connections';
 
@@ -37,11 +38,11 @@ export async function findDelivery(
   attempt: number,
 ): Promise<Delivery | null> {
   const { rows } = await db.raw<{ rows: Delivery[] }>(
-    `select t.account_id as "accountId", t.trace_id as "traceId", c.url, t.status, t.object::text as body, c.state,
+    `select t.account_id as "accountId", t.trace_id as "traceId", ${address}, t.status, t.object::text as body, c.state,
             c.deliveries, c.next_at as "nextAt",
             c.webhook_id as "webhookId",
             case when c.webhook_id is not null
-                 then array(select w.secret from webhooks w where w.id = c.webhook_id)
+                 then array(select w.secret from webhooks w where ${isItsWebhook})
                  else array(select s.secret from webhook_secrets s
                              where s.account_id = t.account_id
                                and (s.expires_at is null or s.expires_at > now())
@@ -173,12 +174,12 @@ interface CallbackRow {
 }
 
 const columns = `
-  task_id as "taskId", account_id as "accountId", url, state, deliveries, next_at as "nextAt",
+  task_id as "taskId", account_id as "accountId", ${address}, state, deliveries, next_at as "nextAt",
   changed_at as "changedAt"`;
 
 export async function findCallback(db: Knex, taskId: string): Promise<CallbackRow | null> {
   const { rows } = await db.raw<{ rows: CallbackRow[] }>(
-    `select ${columns} from callbacks where task_id = ?`,
+    `select ${columns} from callbacks c where task_id = ?`,
     [taskId],
   );
   return rows[0] ?? null;
@@ -215,7 +216,7 @@ export async function listCallbacks(
   const { state, accountId, limit } = filter;
   // Without an account, the query may read all callbacks.
   return slowTransaction(db, async (trx) => {
-    const query = trx('callbacks').select(trx.raw(columns)).orderBy('changed_at', 'desc');
+    const query = trx('callbacks as c').select(trx.raw(columns)).orderBy('changed_at', 'desc');
     if (state) query.where('state', state);
     if (accountId) query.where('account_id', accountId);
     return (await query.limit(limit)) as CallbackRow[];
@@ -244,7 +245,8 @@ export async function listAttempts(db: Knex, taskId: string): Promise<readonly A
 
 /**
  * Begins another delivery of the message and returns the number of the delivery. Returns null if
- * the task has no message or was erased, or if so many deliveries have begun before.
+ * the task has no message or was erased, if so many deliveries have begun before, or if the message
+ * lacks a webhook.
  */
 export async function beginResend(
   db: Knex,
@@ -252,12 +254,14 @@ export async function beginResend(
   deliveriesMax: number | null = null,
 ): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
-    `update callbacks
+    `with ${receiver}
+     update callbacks
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
-            changed_at = now()
+            changed_at = now(), webhook_id = receiver.webhook_id
+       from receiver
       where task_id = :taskId and url <> ''
         and (cast(:deliveriesMax as integer) is null or deliveries < :deliveriesMax)
-        and (webhook_id is null or exists (select from webhooks where id = webhook_id))
+        and (is_named or receiver.webhook_id is not null)
      returning deliveries`,
     { taskId, deliveriesMax },
   );

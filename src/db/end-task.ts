@@ -5,6 +5,12 @@ import { isUnfinished } from './by-key';
 /** SQL for the address that a task names for its callback; null if it names none. */
 export const callbackUrl = `tasks.request->'metadata'->>'callback_url'`;
 
+/** SQL for the webhook of an account that takes a final status: the newest one that does. */
+export const webhookFor = (accountId: string, status: string) => `
+  select webhooks.id, webhooks.url from webhooks
+   where webhooks.account_id = ${accountId} and ${status} = any(webhooks.events)
+   order by webhooks.created_at desc, webhooks.id desc limit 1`;
+
 /**
  * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
  * final object, and its callback becomes owed in the same statement. So if the process dies right
@@ -20,11 +26,8 @@ export const endsTask = (condition: string) => `
   ), owed as (
     insert into callbacks (task_id, account_id, webhook_id, url, next_at)
     select ended.id, ended.account_id, webhook.id, coalesce(callback_url, webhook.url), now()
-      from ended left join lateral (
-             select webhooks.id, webhooks.url from webhooks
-              where callback_url is null and webhooks.account_id = ended.account_id
-                and ended.status = any(webhooks.events)
-              order by webhooks.created_at desc, webhooks.id desc limit 1) webhook on true
+      from ended left join lateral (${webhookFor('ended.account_id', 'ended.status')}) webhook
+           on callback_url is null
      where coalesce(callback_url, webhook.url) is not null
     returning task_id
   ), result as (

@@ -29,7 +29,8 @@ const ofApi: Privileges = {
   balances: 'select',
   transfers: 'select',
   budgets: 'select, update (period)',
-  callbacks: 'select, insert, update (deliveries, state, next_at, looked_at, changed_at)',
+  callbacks:
+    'select, insert, update (deliveries, state, next_at, looked_at, changed_at, webhook_id)',
   callback_attempts: 'select',
   files: 'select, insert, update, delete',
 };

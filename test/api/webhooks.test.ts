@@ -1,6 +1,7 @@
 // Tests of an account's webhooks, and of the choice of the webhook when a task ends. The delivery is
 // tested in test/activities.
 
+import { findCallback, findDelivery } from '../../src/db/callbacks';
 import { startApi, type TestApi } from '../support/api';
 import { aFinalTask } from '../support/callbacks';
 import { brokenUrls, insideHosts } from '../support/hosts';
@@ -23,6 +24,7 @@ const aTask = (callbackUrl: string | null = null) =>
   aFinalTask(api, callbackUrl, { accountId: api.accountId });
 const callbackOf = async (id: string) =>
   (await api.db('callbacks').where({ task_id: id }).select('url', 'webhook_id'))[0];
+const resend = (id: string) => api.call('POST', `/v1/videos/generations/${id}/callbacks/resend`);
 const logOf = async (id: string) =>
   (await api.call('GET', `/v1/videos/generations/${id}/callbacks`)).json;
 
@@ -82,15 +84,35 @@ test('a cancelled pending task starts the delivery to a webhook', async () => {
   expect(api.temporal.calledBack).toContain(json.id);
 });
 
-test('a deleted webhook gets no more messages, and its messages cannot be sent again', async () => {
+test('a deleted webhook gets no more messages, and a resend without another webhook is refused', async () => {
   const { json } = await add();
   const before = await aTask();
   const { status, json: deleted } = await api.call('DELETE', `/v1/webhooks/${json.id}`);
   expect([status, deleted]).toEqual([200, { id: json.id, object: 'webhook', deleted: true }]);
   expect(await list()).toEqual([]);
   expect(await callbackOf(await aTask())).toBeUndefined();
-  const resent = await api.call('POST', `/v1/videos/generations/${before}/callbacks/resend`);
+  await add({ url, events: ['failed'] });
+  const resent = await resend(before);
   expect([resent.status, resent.json.error.code]).toEqual([409, 'callback_not_found']);
+  expect(resent.json.error.message).toContain('webhook of this message was deleted');
+});
+
+test('a message whose webhook was replaced is sent again to the new one, and signed with its secret', async () => {
+  const old = await add();
+  const id = await aTask();
+  const replacement = await add({ url: `${url}?new` });
+  expect((await resend(id)).json).toMatchObject({ webhook_id: old.json.id });
+  await api.call('DELETE', `/v1/webhooks/${old.json.id}`);
+  await add({ url: `${url}?other`, events: ['failed'] });
+  const { status, json } = await resend(id);
+  expect([status, json.state, json.webhook_id]).toEqual([202, 'pending', replacement.json.id]);
+  expect(await findDelivery(api.db, id, 3, 1)).toMatchObject({
+    url: `${url}?new`,
+    webhookId: replacement.json.id,
+    secrets: [replacement.json.secret],
+    deliveries: 3,
+  });
+  expect(await findCallback(api.db, id)).toMatchObject({ url: `${url}?new` });
 });
 
 test('a webhook of another account can be neither seen nor deleted', async () => {

@@ -9,6 +9,7 @@ import { connect } from '../../src/db/database';
 import { storeRejected } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
+import { createWebhook, deleteWebhook } from '../../src/db/webhooks';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew, storePending } from '../support/books';
@@ -595,6 +596,19 @@ describe('callbacks', () => {
       err: expect.stringMatching(/^Temporal at 127\.0\.0\.1:1 does not answer: /),
     });
     expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ deliveries: 1 });
+  });
+
+  test('a callback whose webhook was deleted is resent to another webhook of the account, if there is one', async () => {
+    const accountId = await anAccount();
+    const webhook = { accountId, events: ['succeeded'] as const, max: 10, nowMs: Date.now() };
+    const old = await createWebhook(database.db, { ...webhook, url: 'https://old.example.com/' });
+    const task = await aFinalTask(database, null, { accountId });
+    await deleteWebhook(database.db, accountId, old?.id ?? '');
+    const line = `callbacks resend ${task}`;
+    expect((await admin(line)).err).toContain('was deleted, and no other one');
+    await createWebhook(database.db, { ...webhook, url: 'https://new.example.com/' });
+    expect((await admin(line)).exitCode).toBe(0);
+    expect((await admin(`callbacks show ${task}`)).out).toContain('https://new.example.com/');
   });
 
   test('no callback is resent for an unfinished task or for a task without a callback', async () => {

@@ -2,6 +2,7 @@
 // delivered once more. Only the owner of the task can do either.
 
 import type { Refusal } from '../../contract/error';
+import { lacksWebhook } from '../../db/callback-receiver';
 import { beginResend, findTaskCallback, listAttempts } from '../../db/callbacks';
 import { isTaskId } from '../../db/ids';
 import type { KeyedContext, KeyedRouter } from '../context';
@@ -49,7 +50,9 @@ export function callbackRoutes(
     const own = await findOwn(ctx);
     if (!own) return refuse(ctx, taskNotFound);
     const delivery = await beginResend(db, own.id, deliveriesMax);
-    if (delivery === null) return refuse(ctx, nothingToResend);
+    if (delivery === null) {
+      return refuse(ctx, (await lacksWebhook(db, own.id)) ? noWebhook : nothingToResend);
+    }
     // The new delivery is stored, so the reconciler starts it if this call fails.
     temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
       observer.failed(error, ctx.state);
@@ -71,6 +74,13 @@ const nothingToResend: Refusal = {
   code: 'callback_not_found',
   param: 'task_id',
   message: `There is no message to send: the task has not finished or has no callback, or its message was sent ${deliveriesMax} times.`,
+};
+
+const noWebhook: Refusal = {
+  code: 'callback_not_found',
+  param: 'task_id',
+  message:
+    'The webhook of this message was deleted, and no other webhook of the account takes the state of the task. Add one, and send the message again.',
 };
 
 function seconds(at: Date): number {

@@ -2,6 +2,7 @@
 // webhook secret.
 
 import type { Knex } from 'knex';
+import { lacksWebhook } from '../../db/callback-receiver';
 import { beginResend, findCallback, listAttempts, listCallbacks } from '../../db/callbacks';
 import { findTask } from '../../db/tasks';
 import { rotateSecret } from '../../db/webhook-secrets';
@@ -92,7 +93,12 @@ const resend: AdminCommand = {
       throw new CommandError(`${server} does not answer: ${error.message}`);
     });
     const delivery = await beginResend(db(), taskId);
-    if (delivery === null) throw new CommandError(await whyNone(db(), taskId));
+    if (delivery === null) {
+      const none = `The webhook of ${taskId} was deleted, and no other one of the account takes its state.`;
+      throw new CommandError(
+        (await lacksWebhook(db(), taskId)) ? none : await whyNone(db(), taskId),
+      );
+    }
     const task = await findTask(db(), taskId);
     const data = { taskId, delivery, webhookId: `${taskId}:${task?.status}` };
     const text =
