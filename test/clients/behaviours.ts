@@ -201,6 +201,18 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
+    name: 'reports a redirect with its address, and does not follow it',
+    async check({ proxy, client, tasksOf }) {
+      const { mark, request } = aMarkedRequest();
+      const location = `${proxy.url}/v1/videos/generations`;
+      proxy.reset(posts, [{ kind: 'answer', status: 308, location }]);
+      const { error } = await client.run('create', { request });
+      expect(error).toMatchObject({ status: 308, code: 'unexpected_answer' });
+      expect(error?.text).toContain(location);
+      expect(await tasksOf(mark)).toEqual([]);
+    },
+  },
+  {
     name: 'gives up after its time: without an answer, or with the last refusal',
     async check({ proxy, client }) {
       const { request } = aMarkedRequest();

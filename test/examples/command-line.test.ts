@@ -5,18 +5,22 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/until';
 
 let service: Service;
+let proxy: FaultProxy;
 let folder: string;
 beforeAll(async () => {
   service = await startService();
+  proxy = await startFaultProxy(service.url);
   folder = await mkdtemp(join(tmpdir(), 'video-command-'));
   const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
   await sharp({ create: picture }).png().toFile(join(folder, 'a.png'));
 });
 afterAll(async () => {
+  await proxy?.close();
   await service?.close();
   await rm(folder, { recursive: true, force: true });
 });
@@ -117,6 +121,13 @@ test.each([
   const ended = await run(...args);
   expect([ended.code, ended.out]).toEqual([code, '']);
   expect(ended.err).toContain(word);
+});
+
+test('a repeated call is a line on standard error', async () => {
+  proxy.reset(/^GET/, [{ kind: 'refuse' }]);
+  const { code, err } = await start(['list'], { BASE_URL: proxy.url }).ended;
+  expect(code).toBe(0);
+  expect(err).toMatch(/^The service did not answer: fetch failed: .+ Trying again in 1 s\.\n$/);
 });
 
 test('without API_KEY the command says what is missing', async () => {

@@ -102,6 +102,18 @@ test('a service that stays away is reported as `no_answer`, and a limit that las
   });
 });
 
+test('the reason for no answer names the fault of the connection', async () => {
+  const nobody = new VideoClient({
+    baseUrl: 'http://127.0.0.1:65533',
+    apiKey: 'k',
+    repeatForMs: 0,
+  });
+  const error = await rejection(nobody.get('task_1'));
+  expect(error?.message).toBe(
+    'The service did not answer: fetch failed: connect ECONNREFUSED 127.0.0.1:65533.',
+  );
+});
+
 test('a second `createAndWait` with the same key continues with the first task', async () => {
   const idempotencyKey = `resumed-${Date.now()}`;
   const { id } = await client.create(aRequest(), { idempotencyKey });

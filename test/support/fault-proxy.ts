@@ -17,6 +17,7 @@ export type Fault =
       readonly status: number;
       readonly retryAfter?: number;
       readonly body?: object;
+      readonly location?: string;
     }
   | { readonly kind: 'refuse' }
   /** The service answers, but the caller gets nothing, or these bytes of the body. */
@@ -82,6 +83,7 @@ async function serve(
   const sent = await bytesOf(incoming);
   if (fault?.kind === 'refuse') return void response.destroy();
   if (fault?.kind === 'answer') {
+    if (fault.location) response.setHeader('location', fault.location);
     if (fault.retryAfter !== undefined) response.setHeader('retry-after', fault.retryAfter);
     return void response.writeHead(fault.status).end(JSON.stringify(fault.body ?? {}));
   }

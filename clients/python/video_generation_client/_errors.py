@@ -60,8 +60,10 @@ def naming_task(task_id: str, key: str) -> Iterator[None]:
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> VideoError:
     said = _refusal_in(body)
+    location = headers.get("location")
+    to = f", a redirect to {location}" if location else ""
     return VideoError(
-        said.get("message") or f"The answer was HTTP {status}.",
+        said.get("message") or f"The answer was HTTP {status}{to}.",
         status=status,
         code=said.get("code") or "unexpected_answer",
         type=said.get("type") or "",

@@ -78,7 +78,7 @@ class Patience:
 
 
 def no_answer(reason: str) -> VideoError:
-    return VideoError(f"The service did not answer: {reason}", status=0, code="no_answer")
+    return VideoError(f"The service did not answer: {reason}.", status=0, code="no_answer")
 
 
 class Exchange(NamedTuple):

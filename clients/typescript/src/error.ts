@@ -55,8 +55,12 @@ export async function errorOf(response: Response): Promise<VideoError> {
   const text = await response.text();
   const { error } = (parsed(text) ?? {}) as { error?: Record<string, string> };
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new VideoError(error?.message ?? `The answer was HTTP ${response.status}.`, {
-    status: response.status,
+  // Browsers hide the status and the address of a redirect.
+  const status = response.type === 'opaqueredirect' ? 302 : response.status;
+  const location = response.headers.get('location');
+  const to = location ? `, a redirect to ${location}` : '';
+  return new VideoError(error?.message ?? `The answer was HTTP ${status}${to}.`, {
+    status,
     code: error?.code ?? 'unexpected_answer',
     type: error?.type ?? '',
     param: error?.param ?? '',

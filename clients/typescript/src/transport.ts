@@ -12,6 +12,8 @@ export interface ClientOptions {
   /** After how long an attempt without an answer is given up; 30,000 by default. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
+  /** Called before the pause after which a call is repeated. */
+  readonly onRepeat?: (error: VideoError, pauseMs: number) => void;
 }
 
 export interface Attempt {
@@ -34,7 +36,7 @@ export type Transport = ReturnType<typeof createTransport>;
 const repeatable = new Set([408, 429, 500, 502, 503, 504]);
 
 export function createTransport(options: ClientOptions) {
-  const { repeatForMs = 120_000, timeoutMs = 30_000 } = options;
+  const { timeoutMs = 30_000 } = options;
   const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
 
   /** One attempt. `read` runs within the time limit, because an answer may also stop midway. */
@@ -43,7 +45,9 @@ export function createTransport(options: ClientOptions) {
     const { signal, end } = createLimit(timeoutMs + heldMs, attempt.signal);
     try {
       const sent = body === undefined ? {} : { body };
-      const response = await send(url, { method, headers, ...sent, signal });
+      // A followed redirect may turn a POST into a GET, and loses the key.
+      const redirect = 'manual';
+      const response = await send(url, { method, headers, ...sent, signal, redirect });
       if (!response.ok) throw await errorOf(response);
       return { value: await read(response), headers: response.headers };
     } finally {
@@ -57,7 +61,7 @@ export function createTransport(options: ClientOptions) {
 
     /** `onAttempt` gets the number of each attempt, because an earlier one may have had an effect. */
     async json<T>(attempt: Attempt, onAttempt?: (number: number) => void): Promise<Answer<T>> {
-      const patience = createPatience(repeatForMs, attempt.signal);
+      const patience = createPatience(options, attempt.signal);
       for (let number = 1; ; number += 1) {
         onAttempt?.(number);
         try {
@@ -68,7 +72,7 @@ export function createTransport(options: ClientOptions) {
       }
     },
 
-    patience: (signal?: AbortSignal) => createPatience(repeatForMs, signal),
+    patience: (signal?: AbortSignal) => createPatience(options, signal),
   };
 }
 
@@ -99,7 +103,8 @@ export function createLimit(ms: number, outer?: AbortSignal) {
 }
 
 /** Decides after a failure whether to try again, and waits before it. */
-function createPatience(repeatForMs: number, signal?: AbortSignal) {
+function createPatience(options: ClientOptions, signal?: AbortSignal) {
+  const { repeatForMs = 120_000, onRepeat } = options;
   // The first attempt does not count: it may be a long upload.
   let began: number | undefined;
   let failures = 0;
@@ -119,16 +124,24 @@ function createPatience(repeatForMs: number, signal?: AbortSignal) {
       began ??= performance.now();
       if (performance.now() + pauseMs > began + repeatForMs) throw error;
       failures += 1;
+      onRepeat?.(error, pauseMs);
       await sleep(pauseMs, signal);
     },
   };
 }
 
 function noAnswer(cause: unknown): VideoError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new VideoError(`The service did not answer: ${reason}`, {
+  return new VideoError(`The service did not answer: ${reasonOf(cause)}.`, {
     ...{ status: 0, code: 'no_answer', cause },
   });
+}
+
+/** `fetch` says what went wrong only in the cause of its error. */
+function reasonOf(error: unknown): string {
+  const { message, code, cause } = Object(error) as Record<string, unknown>;
+  const text = String(message || code || error);
+  const named = typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
+  return cause ? `${named}: ${reasonOf(cause)}` : named;
 }
 
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const client = new VideoClient(clientOptions(process.env));
+  const client = new VideoClient({ ...clientOptions(process.env), onRepeat: sayRepeat });
   const stop = new AbortController();
   const run: Run = { client, operand, values, signal: stop.signal, resume: '' };
   process.once('SIGINT', () => stop.abort());
@@ -26,6 +26,11 @@ async function main(): Promise<number> {
     if (stop.signal.aborted) return 130;
     throw error;
   }
+}
+
+function sayRepeat({ message }: VideoError, pauseMs: number): void {
+  const lineStart = process.stderr.isTTY ? '\r\x1b[K' : '';
+  process.stderr.write(`${lineStart}${message} Trying again in ${Math.ceil(pauseMs / 1_000)} s.\n`);
 }
 
 function reported(error: unknown): number {
