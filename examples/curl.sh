@@ -4,8 +4,9 @@
 #   API_KEY=… sh examples/curl.sh "A paper boat on a rainy street"
 #
 # BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
-# set, the service calls this address when the task has finished. The prompt must not contain quotes
-# or backslashes, because this script does not escape them.
+# set, the service calls this address when the task has finished. With the KEY of an earlier run, the
+# script continues with its task. The prompt must not contain quotes or backslashes, because this
+# script does not escape them.
 set -eu
 
 BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
@@ -24,15 +25,35 @@ field() {
   sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" | head -n 1
 }
 
-# --fail-with-body prints the service's error. All tries send the same Idempotency-Key, so the
-# service creates and charges only one task.
-created=$(curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused \
-  "$BASE_URL/v1/videos/generations" \
-  --header "Authorization: Bearer $API_KEY" \
+# --fail-with-body prints the service's error. --retry does not repeat a request whose answer was
+# lost midway, so this is done here.
+request() {
+  tries=1
+  while :; do
+    curl --silent --show-error --fail-with-body --retry 5 --retry-connrefused --max-time 90 \
+      --header "Authorization: Bearer $API_KEY" "$@" && return
+    status=$?
+    case $status in
+      18 | 52 | 56) [ "$tries" -lt 6 ] || return "$status" ;;
+      *) return "$status" ;;
+    esac
+    tries=$((tries + 1))
+    sleep 1
+  done
+}
+
+# All tries send the same Idempotency-Key, so the service creates and charges only one task.
+KEY=${KEY:-$(od -A n -N 16 -t x1 /dev/urandom | tr -d ' \n')}
+created=$(request "$BASE_URL/v1/videos/generations" \
   --header 'Content-Type: application/json' \
-  --header "Idempotency-Key: curl-$$-$(date +%s)" \
-  --data "$order") || {
-  echo "$created" >&2
+  --header "Idempotency-Key: $KEY" \
+  --data "$order" \
+  --write-out '\n%{http_code}\n') || {
+  echo "$created" | sed '$d' >&2
+  case $(echo "$created" | tail -n 1) in
+    4*) ;;
+    *) echo "The task may exist. To continue with it, set KEY=$KEY and run this again." >&2 ;;
+  esac
   exit 1
 }
 id=$(echo "$created" | field id)
@@ -40,10 +61,10 @@ echo "$id: created" >&2
 
 while :; do
   # The service answers when the task has finished, or after a minute.
-  task=$(curl --silent --show-error --fail-with-body --retry 5 --max-time 90 \
-    "$BASE_URL/v1/videos/generations/$id" \
-    --header "Authorization: Bearer $API_KEY" \
-    --header 'Prefer: wait=60')
+  task=$(request "$BASE_URL/v1/videos/generations/$id" --header 'Prefer: wait=60') || {
+    echo "$task" >&2
+    exit 1
+  }
   case $(echo "$task" | field status) in
     succeeded)
       echo "$task" | field video_url

@@ -4,17 +4,21 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy';
 import { runProgram } from '../support/program';
 import { type Service, startService } from '../support/service';
 import { until } from '../support/until';
 
 let service: Service;
 let sink: CallbackSink;
+let proxy: FaultProxy;
 beforeAll(async () => {
   sink = await startCallbackSink();
   service = await startService({ allowHosts: [sink.hostPort] });
+  proxy = await startFaultProxy(service.url);
 });
 afterAll(async () => {
+  await proxy?.close();
   await service?.close();
   await sink?.close();
 });
@@ -54,12 +58,35 @@ describe.each(examples)('the example %s', (file, command, needs) => {
     const { code, out, err } = await run(file, command, { MODEL: 'nothing-1.0' });
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('nothing-1.0');
+    expect(err).not.toContain('KEY=');
   });
 
   testWhere(`reports that its API key is unknown (needs ${needs})`, async () => {
     const { code, out, err } = await run(file, command, { API_KEY: 'nobody' });
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/key/i);
+  });
+});
+
+(isThere('curl') ? describe : describe.skip)('the example curl.sh', () => {
+  const posts = /^POST/;
+  const lost = (times: number) => proxy.reset(posts, Array(times).fill({ kind: 'lose' }));
+
+  test('makes one task although the answer to the create is lost', async () => {
+    const before = await tasks();
+    lost(2);
+    expect((await run('curl.sh', 'sh', { BASE_URL: proxy.url })).code).toBe(0);
+    expect(await tasks()).toBe(before + 1);
+  });
+
+  test('says how to continue if no answer arrives, and then continues with the same task', async () => {
+    const before = await tasks();
+    lost(6);
+    const { code, out, err } = await run('curl.sh', 'sh', { BASE_URL: proxy.url });
+    expect([code, out]).toEqual([1, '']);
+    const [, KEY = ''] = /set KEY=([0-9a-f]{32}) /.exec(err) ?? [];
+    expect((await run('curl.sh', 'sh', { KEY })).code).toBe(0);
+    expect(await tasks()).toBe(before + 1);
   });
 });
 
