@@ -27,10 +27,18 @@ afterAll(async () => {
 
 const main = join(__dirname, '../../clients/typescript/dist/cli/main.js');
 
-function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [main, ...args], {
+const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  program(process.execPath, [main, ...args], env);
+const shell = (line: string) => program('sh', ['-c', line]).ended;
+
+function program(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const child = spawn(command, args, {
     cwd: folder,
-    env: { BASE_URL: service.url, API_KEY: service.apiKey, ...env },
+    env: { PATH: process.env.PATH, BASE_URL: service.url, API_KEY: service.apiKey, ...env },
   });
   const said = { out: '', err: '' };
   child.stdout.on('data', (chunk) => (said.out += chunk));
@@ -121,6 +129,35 @@ test.each([
   const ended = await run(...args);
   expect([ended.code, ended.out]).toEqual([code, '']);
   expect(ended.err).toContain(word);
+});
+
+test('`--out /dev/stdout` writes the video to a pipe, and nothing else', async () => {
+  const id = (await run('create', 'a boat', ...small)).out.trim();
+  const { video_url } = await service.finished(id);
+  const line = `"${process.execPath}" "${main}" get ${id} --out /dev/stdout | cat > piped.mp4`;
+  const { code } = await shell(line);
+  expect(code).toBe(0);
+  const wanted = Buffer.from(await (await fetch(video_url)).arrayBuffer());
+  expect(await readFile(join(folder, 'piped.mp4'))).toEqual(wanted);
+  expect(await readdir(folder)).not.toContain('stdout.part');
+});
+
+test('`--out` saves the video although the reader of its progress has ended', async () => {
+  const create = `"${process.execPath}" "${main}" create "a boat" ${small.join(' ')} --out lines.mp4`;
+  await shell(`(${create}; echo $? > code) 2>&1 > /dev/null | head -n 1`);
+  expect(await readFile(join(folder, 'code'), 'utf8')).toBe('0\n');
+  expect((await readFile(join(folder, 'lines.mp4'))).length).toBeGreaterThan(1_000);
+});
+
+test('only a create that may have made a task says how to resume', async () => {
+  const refused = await run('create', 'x', '--ratio', '5:4');
+  expect(refused.err).not.toContain('--key');
+  proxy.reset(/^POST/, [{ kind: 'lose' }]);
+  const cut = start(['create', 'x', ...small], { BASE_URL: proxy.url });
+  await until('the answer was lost', () => cut.said.err.includes('Trying again'));
+  cut.child.kill('SIGINT');
+  const { code, err } = await cut.ended;
+  expect([code, err]).toEqual([130, expect.stringContaining('repeat the command with --key')]);
 });
 
 test('a repeated call is a line on standard error', async () => {

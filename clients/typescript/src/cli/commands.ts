@@ -2,11 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Task } from '../api-types.ts';
 import { isFinal, type VideoClient } from '../client.ts';
+import { VideoError } from '../error.ts';
 import { labelsOf, UsageError, type Values } from './arguments.ts';
 import { requestOf } from './inputs.ts';
 import { createProgress } from './progress.ts';
@@ -33,7 +34,10 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
     const request = await requestOf(client, operand, values, signal);
     const idempotencyKey = values.key ?? randomBytes(16).toString('hex');
     run.resume = `To resume, repeat the command with --key ${idempotencyKey}; it gives the same task.`;
-    const created = await client.create(request, { idempotencyKey, signal });
+    const created = await client.create(request, { idempotencyKey, signal }).catch((error) => {
+      if (isRefusal(error)) run.resume = '';
+      throw error;
+    });
     if (!values.wait && !values.out) {
       print(created.id);
       return true;
@@ -97,21 +101,39 @@ async function follow(run: Run, id: string): Promise<boolean> {
     say(`${id}: ${task.error?.code ?? task.status}: ${task.message}`);
     return false;
   }
-  if (values.out) await save(client, task, values.out, signal);
-  print(values.out ?? task.video_url ?? id);
+  if (!values.out) print(task.video_url ?? id);
+  else if (await isDevice(values.out)) await save(client, task, values.out, signal);
+  else {
+    await saveWhole(client, task, values.out, signal);
+    print(values.out);
+  }
   return true;
 }
 
-/** A file with the wanted name is always whole. */
+/** True for a pipe or a device, such as `/dev/stdout`, which no file may replace. */
+async function isDevice(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found !== null && !found.isFile();
+}
+
 async function save(client: VideoClient, task: Task, path: string, signal: AbortSignal) {
+  await pipeline(Readable.from(client.download(task, { signal })), createWriteStream(path));
+}
+
+/** A file with the wanted name is always whole. */
+async function saveWhole(client: VideoClient, task: Task, path: string, signal: AbortSignal) {
   const draft = `${path}.part`;
   try {
-    await pipeline(Readable.from(client.download(task, { signal })), createWriteStream(draft));
+    await save(client, task, draft, signal);
     await rename(draft, path);
   } finally {
     await rm(draft, { force: true });
   }
 }
+
+/** True if there is no task. After a 408 or 429, an earlier attempt may have made one. */
+const isRefusal = (error: unknown) =>
+  error instanceof VideoError && /^4(?!08|29)/.test(String(error.status));
 
 const quoted = (path: string) =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -44,11 +44,12 @@ function reported(error: unknown): number {
   return 1;
 }
 
-// The reader of a pipe may end first, such as `head`.
+// The reader of a pipe may end first, such as `head`. Without a reader of its results the command
+// ends, but a film is saved although nobody reads about its progress.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    process.exit();
+    if (stream === process.stdout) process.exit(process.exitCode ?? 1);
   });
 }
 process.exitCode = await main().catch(reported);
