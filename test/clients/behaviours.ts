@@ -201,6 +201,15 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
+    name: 'gives up a call whose answer drips for longer than its time limit',
+    async check({ proxy, client }) {
+      const { id } = (await client.run('create', aMarkedRequest())).value;
+      proxy.reset(reads, [{ kind: 'slow', pieces: 40, pauseMs: 500 }]);
+      const { error } = await client.run('get', { id }, { repeatForMs: 0 });
+      expect(error).toMatchObject({ status: 0, code: 'no_answer' });
+    },
+  },
+  {
     name: 'reports a redirect with its address, and does not follow it',
     async check({ proxy, client, tasksOf }) {
       const { mark, request } = aMarkedRequest();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, AsyncIterator, Callable, Dict, Mapping, Optional, Type, TypeVar, Union
@@ -196,9 +197,17 @@ class AsyncVideoClient:
                 reply = None
 
     async def _send(self, send: _flows.Send) -> _flows.Reply:
-        options: Dict[str, Any] = {"timeout": self._timeout + send.held, "headers": send.headers}
+        limit = self._timeout + send.held
+        ends = time.monotonic() + limit
+        options: Dict[str, Any] = {"content": send.body, "headers": send.headers, "timeout": limit}
+        body = b""
         try:
-            answer = await self._http.request(send.method, send.path, content=send.body, **options)
+            async with self._http.stream(send.method, send.path, **options) as answer:
+                async for part in answer.aiter_bytes():
+                    body += part
+                    # httpx limits each read, but not all reads together.
+                    if time.monotonic() > ends:
+                        raise httpx.ReadTimeout(f"the answer took more than {limit} s")
         except httpx.TransportError as error:
             return _flows.NoAnswer(repr(error))
-        return _flows.Answer(answer.status_code, answer.headers, answer.content)
+        return _flows.Answer(answer.status_code, answer.headers, body)

@@ -179,9 +179,17 @@ class VideoClient:
                 reply = None
 
     def _send(self, send: _flows.Send) -> _flows.Reply:
-        options: Dict[str, Any] = {"timeout": self._timeout + send.held, "headers": send.headers}
+        limit = self._timeout + send.held
+        ends = time.monotonic() + limit
+        options: Dict[str, Any] = {"content": send.body, "headers": send.headers, "timeout": limit}
+        body = b""
         try:
-            answer = self._http.request(send.method, send.path, content=send.body, **options)
+            with self._http.stream(send.method, send.path, **options) as answer:
+                for part in answer.iter_bytes():
+                    body += part
+                    # httpx limits each read, but not all reads together.
+                    if time.monotonic() > ends:
+                        raise httpx.ReadTimeout(f"the answer took more than {limit} s")
         except httpx.TransportError as error:
             return _flows.NoAnswer(repr(error))
-        return _flows.Answer(answer.status_code, answer.headers, answer.content)
+        return _flows.Answer(answer.status_code, answer.headers, body)
