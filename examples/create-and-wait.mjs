@@ -38,7 +38,7 @@ async function call(url, init = {}) {
     }
     if (tries === 6)
       throw new Error(`The service does not answer (${response?.status ?? String(cause)}).`);
-    await sleep(1_000 * Number(response?.headers.get('retry-after') ?? 2 ** (tries - 1)));
+    await sleep(1_000 * (Number(response?.headers.get('retry-after')) || 2 ** (tries - 1)));
   }
 }
 

@@ -40,7 +40,8 @@ def call(url, body=None, headers=None):
             if answer.code != 429 and answer.code < 500:
                 error = json.load(answer)["error"]
                 raise Refused(f"{error['code']}: {error['message']}") from None
-            pause = int(answer.headers.get("Retry-After", pause))
+            after = answer.headers.get("Retry-After", "")
+            pause = int(after) if after.isdigit() else pause
         except (OSError, http.client.HTTPException):
             pass
         time.sleep(pause)

@@ -201,6 +201,16 @@ export const behaviours: readonly Behaviour[] = [
     },
   },
   {
+    name: 'repeats a call not before the date of a Retry-After',
+    async check({ proxy, client }) {
+      const date = new Date(Date.now() + 6_000).toUTCString();
+      proxy.reset(posts, [{ kind: 'answer', status: 429, retryAfter: date }]);
+      await client.run('create', aMarkedRequest());
+      // Timers may end a little early.
+      expect(Date.now()).toBeGreaterThan(Date.parse(date) - 50);
+    },
+  },
+  {
     name: 'gives up a call whose answer drips for longer than its time limit',
     async check({ proxy, client }) {
       const { id } = (await client.run('create', aMarkedRequest())).value;

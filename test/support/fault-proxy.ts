@@ -15,7 +15,7 @@ export type Fault =
   | {
       readonly kind: 'answer';
       readonly status: number;
-      readonly retryAfter?: number;
+      readonly retryAfter?: number | string;
       readonly body?: object;
       readonly location?: string;
     }

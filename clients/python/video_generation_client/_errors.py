@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Iterator, Mapping, Optional, Tuple
 
@@ -69,7 +72,7 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> VideoError
         type=said.get("type") or "",
         param=said.get("param") or "",
         request_id=headers.get("x-request-id") or "",
-        retry_after=_seconds_in(headers.get("retry-after")),
+        retry_after=retry_after_of(headers),
     )
 
 
@@ -82,8 +85,13 @@ def _refusal_in(body: bytes) -> Mapping[str, str]:
     return error if isinstance(error, dict) else {}
 
 
-def _seconds_in(text: Optional[str]) -> Optional[float]:
+def retry_after_of(headers: Mapping[str, str]) -> Optional[float]:
+    """The seconds of `Retry-After`, which may also be a date."""
+    text = headers.get("retry-after") or ""
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return float(text)
     try:
-        return None if text is None else max(0.0, float(text))
-    except ValueError:
+        seconds = parsedate_to_datetime(text).timestamp() - time.time()
+    except (TypeError, ValueError):
         return None
+    return seconds if seconds >= 0 else None

@@ -13,7 +13,7 @@ import time
 from typing import Any, Dict, Generator, Mapping, NamedTuple, Optional, TypeVar, Union, cast
 from urllib.parse import quote, urlencode
 
-from ._errors import VideoError, error_of
+from ._errors import VideoError, error_of, retry_after_of
 from ._shared import header_text
 from .api_types import CancelledTask, CreatedTask, File, Quote, Task, VideoRequest
 
@@ -140,7 +140,7 @@ def wait_step(task_id: str, hold: float, repeat_for: float) -> Flow[Task]:
     """One read of a wait. It takes the time of a poll even if the service does not hold it."""
     value, headers = yield from _read_task(task_id, hold, repeat_for)
     if not is_final(value) and "preference-applied" not in headers:
-        yield Pause(float(headers.get("retry-after") or 3))
+        yield Pause(retry_after_of(headers) or 3)
     return cast(Task, value)
 
 

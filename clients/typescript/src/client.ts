@@ -3,7 +3,7 @@
 
 import type { CancelledTask, CreatedTask, File, Quote, Task, VideoRequest } from './api-types.ts';
 import { download } from './download.ts';
-import { VideoError, withTask } from './error.ts';
+import { retryAfterOf, VideoError, withTask } from './error.ts';
 import { type Attempt, type ClientOptions, createTransport, sleep } from './transport.ts';
 
 export interface CallOptions {
@@ -92,7 +92,7 @@ export class VideoClient {
       if (isFinal(value)) return value;
       // The service answers at once if it already holds too many reads.
       const held = headers.has('preference-applied');
-      if (!held) await sleep(1_000 * Number(headers.get('retry-after') ?? 3), signal);
+      if (!held) await sleep(1_000 * (retryAfterOf(headers) || 3), signal);
     }
   }
 

@@ -54,7 +54,7 @@ export function withTask(error: unknown, taskId: string, key: string): unknown {
 export async function errorOf(response: Response): Promise<VideoError> {
   const text = await response.text();
   const { error } = (parsed(text) ?? {}) as { error?: Record<string, string> };
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const seconds = retryAfterOf(response.headers);
   // Browsers hide the status and the address of a redirect.
   const status = response.type === 'opaqueredirect' ? 302 : response.status;
   const location = response.headers.get('location');
@@ -65,8 +65,16 @@ export async function errorOf(response: Response): Promise<VideoError> {
     type: error?.type ?? '',
     param: error?.param ?? '',
     requestId: response.headers.get('x-request-id') ?? '',
-    ...(seconds >= 0 ? { retryAfterSeconds: seconds } : {}),
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
   });
+}
+
+/** The seconds of `Retry-After`, which may also be a date. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? '';
+  const isNumber = /^\d+(\.\d+)?$/.test(text);
+  const seconds = isNumber ? Number(text) : (Date.parse(text) - Date.now()) / 1_000;
+  return seconds >= 0 ? seconds : undefined;
 }
 
 function parsed(text: string): unknown {
