@@ -41,6 +41,7 @@ async function call(url, init) {
 const body = ${JSON.stringify(body, null, 2)};
 
 let task = await call(base, { method: 'POST', body: JSON.stringify(body) });
+console.error(task.id);
 while (task.status !== 'succeeded' && task.status !== 'failed') {
   await new Promise((resolve) => setTimeout(resolve, 3000));
   task = await call(\`\${base}/\${task.id}\`);
@@ -50,7 +51,7 @@ console.log(task.video_url ?? task.error.message);
 }
 
 function python(origin, body) {
-  return `import json, os, time, urllib.request
+  return `import json, os, sys, time, urllib.request
 
 BASE = "${origin}${path}"
 HEADERS = {
@@ -68,6 +69,7 @@ def call(url, body=None):
 body = ${pythonOf(body)}
 
 task = call(BASE, body)
+print(task["id"], file=sys.stderr)
 while task["status"] not in ("succeeded", "failed"):
     time.sleep(3)
     task = call(f"{BASE}/{task['id']}")

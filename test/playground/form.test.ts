@@ -208,12 +208,13 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByRole('button', { name: 'JavaScript' }).click();
     const code = (await shown.textContent()) ?? '';
     expect(code).not.toContain(site.service.apiKey);
-    const { stdout } = await run(
+    const { stdout, stderr } = await run(
       process.execPath,
       ['--input-type=module', '--eval', code],
       options,
     );
     expect(stdout).toMatch(/^http.+\.mp4/);
+    expect(stderr).toMatch(/^task_\w+\n/);
   });
 
   test.each([
