@@ -50,24 +50,31 @@ async function isWhole(folder: string, needs: readonly string[]): Promise<boolea
   return needs.every((file) => existsSync(join(folder, file))) && (await isIntact(folder));
 }
 
+// Processes that replace the same entry may take away each other's folders.
+const putAttempts = 20;
+
 /**
  * Renames the filled folder to the final path. If another process has filled the entry in the
  * meantime, the folder of that process is used.
  */
 async function put(draft: string, folder: string, needs: readonly string[]): Promise<void> {
-  if (existsSync(folder) && !(await isWhole(folder, needs))) {
-    const aside = `${folder}.${randomBytes(6).toString('hex')}`;
-    // Another process may have removed the same folder.
-    await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    await rm(aside, { recursive: true, force: true });
+  for (let attempt = 1; !(await isWhole(folder, needs)); attempt += 1) {
+    await removeFolder(folder);
+    try {
+      return await rename(draft, folder);
+    } catch (error) {
+      if (attempt === putAttempts) throw error;
+    }
   }
-  try {
-    await rename(draft, folder);
-  } catch (error) {
-    if (!(await isWhole(folder, needs))) throw error;
-  }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  const aside = `${folder}.${randomBytes(6).toString('hex')}`;
+  // The folder may not exist, or another process may have removed it.
+  await rename(folder, aside).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rm(aside, { recursive: true, force: true });
 }
 
 /** Creates the cache folder. Fails if another user could write to this folder or replace it. */

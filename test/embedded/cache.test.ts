@@ -53,6 +53,16 @@ test('several simultaneous starts leave one complete cache entry', async () => {
   expect(await readdir(cache)).toEqual(['tool-1.0']);
 });
 
+test('several simultaneous starts replace a changed cache entry by one complete entry', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    await writeFile(join(await cached(tool, cache), 'bin/tool'), 'changed');
+    const starts = Array.from({ length: 8 }, () => cached(tool, cache));
+    expect(new Set(await Promise.all(starts))).toEqual(new Set([join(cache, 'tool-1.0')]));
+    expect(await readFile(join(cache, 'tool-1.0/bin/tool'), 'utf8')).toBe('whole');
+    expect(await readdir(cache)).toEqual(['tool-1.0']);
+  }
+});
+
 test('a cache entry is not filled again while a program writes and removes files of its own there', async () => {
   const folder = await cached(tool, cache);
   let ended = false;
