@@ -34,7 +34,7 @@ request() {
       --header "Authorization: Bearer $API_KEY" "$@" && return
     status=$?
     case $status in
-      18 | 52 | 56) [ "$tries" -lt 6 ] || return "$status" ;;
+      16 | 18 | 52 | 55 | 56 | 92) [ "$tries" -lt 6 ] || return "$status" ;;
       *) return "$status" ;;
     esac
     tries=$((tries + 1))
@@ -51,12 +51,17 @@ created=$(request "$BASE_URL/v1/videos/generations" \
   --write-out '\n%{http_code}\n') || {
   echo "$created" | sed '$d' >&2
   case $(echo "$created" | tail -n 1) in
-    4*) ;;
-    *) echo "The task may exist. To continue with it, set KEY=$KEY and run this again." >&2 ;;
+    408 | 429 | [!4]*)
+      echo "The task may exist. To continue with it, set KEY=$KEY and run this again." >&2
+      ;;
   esac
   exit 1
 }
 id=$(echo "$created" | field id)
+[ "$id" ] || {
+  echo "The answer is not that of the service. Check BASE_URL: $created" >&2
+  exit 1
+}
 echo "$id: created" >&2
 
 while :; do

@@ -152,7 +152,7 @@ test('`--out` saves the video although the reader of its progress has ended', as
 test('only a create that may have made a task says how to resume', async () => {
   const refused = await run('create', 'x', '--ratio', '5:4');
   expect(refused.err).not.toContain('--key');
-  proxy.reset(/^POST/, [{ kind: 'lose' }]);
+  proxy.reset(/^POST/, Array(9).fill({ kind: 'lose' }));
   const cut = start(['create', 'x', ...small], { BASE_URL: proxy.url });
   await until('the answer was lost', () => cut.said.err.includes('Trying again'));
   cut.child.kill('SIGINT');

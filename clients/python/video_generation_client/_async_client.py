@@ -208,6 +208,6 @@ class AsyncVideoClient:
                     # httpx limits each read, but not all reads together.
                     if time.monotonic() > ends:
                         raise httpx.ReadTimeout(f"the answer took more than {limit} s")
-        except httpx.TransportError as error:
+        except (httpx.TransportError, httpx.DecodingError) as error:
             return _flows.NoAnswer(repr(error))
         return _flows.Answer(answer.status_code, answer.headers, body)

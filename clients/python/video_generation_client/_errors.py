@@ -92,6 +92,6 @@ def retry_after_of(headers: Mapping[str, str]) -> Optional[float]:
         return float(text)
     try:
         seconds = parsedate_to_datetime(text).timestamp() - time.time()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return seconds if seconds >= 0 else None

@@ -33,7 +33,7 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
     const { client, operand, values, signal } = run;
     const request = await requestOf(client, operand, values, signal);
     const idempotencyKey = values.key ?? randomBytes(16).toString('hex');
-    run.resume = `To resume, repeat the command with --key ${idempotencyKey}; it gives the same task.`;
+    run.resume = `To resume, repeat the command with --key ${quoted(idempotencyKey)}; it gives the same task.`;
     const created = await client.create(request, { idempotencyKey, signal }).catch((error) => {
       if (isRefusal(error)) run.resume = '';
       throw error;
