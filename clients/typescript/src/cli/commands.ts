@@ -135,5 +135,5 @@ async function saveWhole(client: VideoClient, task: Task, path: string, signal: 
 const isRefusal = (error: unknown) =>
   error instanceof VideoError && /^4(?!08|29)/.test(String(error.status));
 
-const quoted = (path: string) =>
-  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+const quoted = (text: string) =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
