@@ -29,8 +29,15 @@ async function withTemporalAway(): Promise<void> {
   for (let n = 0; n < 3; n += 1) expect((await api.create()).json.status).toBe('pending');
 }
 
-const withTemporalBack = () =>
-  until('creates wait again', async () => (await api.create()).json.status === 'submitted');
+/** Lets creates wait again. No task is left that the loop could start and not reach Temporal. */
+async function withTemporalBack(): Promise<void> {
+  api.temporal.answer = 'accept';
+  await until('creates wait again', async () => (await api.create()).json.status === 'submitted');
+  await until(
+    'the loop has started every pending task',
+    async () => (await api.db('tasks').whereNotNull('start_at')).length === 0,
+  );
+}
 
 test('while Temporal is unavailable, creates are answered without a start of their workflow', async () => {
   await withTemporalAway();

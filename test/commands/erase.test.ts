@@ -171,7 +171,10 @@ async function textOf(accountId: string): Promise<string> {
                 where account_id = :accountId`,
     { accountId },
   );
-  return rows.map(({ text }) => text).join('\n');
+  return rows
+    .map(({ text }) => text)
+    .sort()
+    .join('\n');
 }
 
 const booksOf = async (accountId: string) => {
