@@ -215,7 +215,8 @@ create table jobs (
   -- The attempt of the activity that sends the create or looks for its job. An attempt that Temporal
   -- has given up may still run: a refusal that it gets does not count. A job that it gets does.
   attempt        text,
-  -- The channels for which the job waits, and since when.
+  -- The channels for which the job waits, the preferred one first and the others by name, and since
+  -- when.
   channels       text[],
   waiting_since  timestamptz,
   -- The time of the last turn (jobs/slots.ts).

@@ -40,9 +40,9 @@ const hashOfChannels = 'hash_array_extended(channels, 0)';
 
 /**
  * `line` contains the other jobs that wait for the channel and may run: of each account the
- * first `depth` jobs, numbered by `nth`. There is a queue for each account, kind and list of channels.
- * Each queue costs one look-up in the index `jobs_queues`, so a long queue costs no more than a
- * short one, whichever channel it is for.
+ * first `depth` jobs, numbered by `nth`. There is a queue for each account, kind and list of channels
+ * (waitForTurn in steps.ts keeps the lists few). Each queue costs one look-up in the index
+ * `jobs_queues`, so a long queue costs no more than a short one, whichever channel it is for.
  */
 const lineOf = (depth: string) => `
   recursive queue as (

@@ -46,7 +46,8 @@ export async function waitForTurn(
       where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
         and exists (select 1 from tasks where id = ? and ${isUnfinished} for share)
      returning 1`,
-    [[...channels], taskId, kind, taskId],
+    // Each list is a queue, and each task has drawn its own order. So a channel starts few lists.
+    [[...channels.slice(0, 1), ...channels.slice(1).sort()], taskId, kind, taskId],
   );
   return rows.length > 0;
 }
