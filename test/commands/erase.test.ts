@@ -427,6 +427,21 @@ describe('`accounts erase` with other storage settings than the processes', () =
     await anAccountWithContent(storage);
     expect((await admin(`accounts erase ${accountId}`)).exitCode).toBe(0);
   });
+
+  test('is not refused after the service has stored a new file, though all older ones are lost', async () => {
+    const storage = await storageOf('directory');
+    const lost: Content[] = [];
+    for (let n = 0; n < 6; n += 1) lost.push(await anAccountWithContent(storage));
+    // The lost files are kept longer than the new one.
+    await database.db('files').update({ expires_at: new Date(Date.now() + 400 * 86_400_000) });
+    for (const { key } of await database.db('files')) await storage.remove(key);
+    const [accountId, other] = lost.map((content) => content.accountId);
+    await expectRefused(accountId ?? '', {}, /has none of the files.*has stored a new one/);
+    await anAccountWithContent(storage);
+    for (const id of [accountId, other]) {
+      expect((await admin(`accounts erase ${id}`)).exitCode).toBe(0);
+    }
+  });
 });
 
 test('`accounts erase` reports a storage that does not answer, and a later run completes the work', async () => {

@@ -25,7 +25,8 @@ export async function checkStorage(config: Config, db: Knex, accountId: string):
   }
   if (keys.length === 0) return;
   throw new CommandError(
-    `${placeOf(config)} has none of the files of this service, such as ${keys[0]}. ${nothingChanged}`,
+    `${placeOf(config)} has none of the files of this service, such as ${keys[0]}. ${nothingChanged} ` +
+      'If the files are really lost, run it when the service has stored a new one.',
   );
 }
 

@@ -43,17 +43,19 @@ export async function hasFiles(db: Knex): Promise<boolean> {
 }
 
 /**
- * The storage keys of some stored files, those of the account first. The files that are kept longest
- * come first in both groups. The query may read the row of every file.
+ * The storage keys of some stored files: the newest of the account, and the newest and the oldest of
+ * all. The oldest remain if the storage was restored from an older state, and the newest if it
+ * began again empty. The query may read the row of every file.
  */
 export async function sampleKeys(db: Knex, accountId: string): Promise<readonly string[]> {
-  const sampled = (condition: string) =>
+  const sampled = (order: 'asc' | 'desc', condition = '') =>
     `(select key from files
        where state = 'stored' and removed_at is null and expires_at > now() ${condition}
-       order by expires_at desc limit 10)`;
+       order by created_at ${order} limit 10)`;
   return slowTransaction(db, async (trx) => {
     const { rows } = await trx.raw<{ rows: { key: string }[] }>(
-      `${sampled('and account_id = ?')} union all ${sampled('')}`,
+      `${sampled('desc', 'and account_id = ?')}
+       union all ${sampled('desc')} union all ${sampled('asc')}`,
       [accountId],
     );
     return rows.map(({ key }) => key);
