@@ -1,7 +1,7 @@
 // Runs the command line of the TypeScript package against the service, as a user runs it.
 
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -131,16 +131,28 @@ test.each([
   expect(ended.err).toContain(word);
 });
 
-test('`--out /dev/stdout` writes the video to a pipe, and nothing else', async () => {
-  const id = (await run('create', 'a boat', ...small)).out.trim();
-  const { video_url } = await service.finished(id);
-  const line = `"${process.execPath}" "${main}" get ${id} --out /dev/stdout | cat > piped.mp4`;
-  const { code } = await shell(line);
-  expect(code).toBe(0);
-  const wanted = Buffer.from(await (await fetch(video_url)).arrayBuffer());
-  expect(await readFile(join(folder, 'piped.mp4'))).toEqual(wanted);
-  expect(await readdir(folder)).not.toContain('stdout.part');
-});
+test.each(['-', '/dev/stdout'])(
+  '`--out %s` writes the video and nothing else, to a pipe, to a file or behind a text',
+  async (out) => {
+    const id = (await run('create', 'a boat', ...small)).out.trim();
+    const { video_url } = await service.finished(id);
+    const wanted = Buffer.from(await (await fetch(video_url)).arrayBuffer());
+    const get = `"${process.execPath}" "${main}" get ${id} --out ${out}`;
+    await writeFile(join(folder, 'added'), 'before');
+    for (const line of [`${get} | cat > piped`, `${get} > file`, `${get} >> added`]) {
+      expect((await shell(line)).code).toBe(0);
+    }
+    expect(await readFile(join(folder, 'piped'))).toEqual(wanted);
+    expect(await readFile(join(folder, 'file'))).toEqual(wanted);
+    expect(await readFile(join(folder, 'added'))).toEqual(
+      Buffer.concat([Buffer.from('before'), wanted]),
+    );
+    // The output of this process is a socket, which cannot be opened by its name.
+    expect((await run('get', id, '--out', out)).code).toBe(0);
+    expect((await lstat('/dev/stdout')).isSymbolicLink()).toBe(true);
+    expect(await readdir(folder)).not.toContain('-');
+  },
+);
 
 test('`--out` saves the video although the reader of its progress has ended', async () => {
   const create = `"${process.execPath}" "${main}" create "a boat" ${small.join(' ')} --out lines.mp4`;

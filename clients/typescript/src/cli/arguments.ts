@@ -11,7 +11,7 @@ export const usage = `Usage: videos COMMAND, with BASE_URL and API_KEY in the en
     --label N=V   repeatable
     --key KEY     an Idempotency-Key: the same key gives the same task
     --wait        wait for its end and print the address of the video
-    --out FILE    wait, and save the video
+    --out FILE    wait, and save the video; - writes it to standard output
   get TASK        print a task; --wait waits for its end, --out FILE also saves the video
   list            print tasks, newest first; --status S --model M --label N=V --limit N
   cancel TASK     cancel a task

@@ -88,8 +88,8 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
 
 async function follow(run: Run, id: string): Promise<boolean> {
   const { client, values, signal } = run;
-  const out = values.out ? ` --out ${quoted(values.out)}` : '';
-  run.resume = `The task goes on. To resume: videos get ${id} --wait${out}\nTo cancel it: videos cancel ${id}`;
+  const saved = values.out ? ` --out ${quoted(values.out)}` : '';
+  run.resume = `The task goes on. To resume: videos get ${id} --wait${saved}\nTo cancel it: videos cancel ${id}`;
   const progress = createProgress(process.stderr);
   let task: Task;
   try {
@@ -101,30 +101,43 @@ async function follow(run: Run, id: string): Promise<boolean> {
     say(`${id}: ${task.error?.code ?? task.status}: ${task.message}`);
     return false;
   }
-  if (!values.out) print(task.video_url ?? id);
-  else if (await isDevice(values.out)) await save(client, task, values.out, signal);
+  const { out: path } = values;
+  if (!path) print(task.video_url ?? id);
+  else if (stdoutNames.includes(path)) await save(client, task, process.stdout, signal);
+  else if (await isPipe(path)) await save(client, task, createWriteStream(path), signal);
   else {
-    await saveWhole(client, task, values.out, signal);
-    print(values.out);
+    await saveWhole(client, task, path, signal);
+    print(path);
   }
   return true;
 }
 
-/** True for a pipe or a device, such as `/dev/stdout`, which no file may replace. */
-async function isDevice(path: string): Promise<boolean> {
+// The device is not opened by its name: that would empty a file to which a shell appends, and a
+// name that leads to a file could be replaced by the video.
+const stdoutNames = ['-', '/dev/stdout'];
+
+/** True for a pipe or a device, which no file may replace. */
+async function isPipe(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
   return found !== null && !found.isFile();
 }
 
-async function save(client: VideoClient, task: Task, path: string, signal: AbortSignal) {
-  await pipeline(Readable.from(client.download(task, { signal })), createWriteStream(path));
+async function save(
+  client: VideoClient,
+  task: Task,
+  to: NodeJS.WritableStream,
+  signal: AbortSignal,
+) {
+  await pipeline(Readable.from(client.download(task, { signal })), to, {
+    end: to !== process.stdout,
+  });
 }
 
 /** A file with the wanted name is always whole. */
 async function saveWhole(client: VideoClient, task: Task, path: string, signal: AbortSignal) {
   const draft = `${path}.part`;
   try {
-    await save(client, task, draft, signal);
+    await save(client, task, createWriteStream(draft), signal);
     await rename(draft, path);
   } finally {
     await rm(draft, { force: true });
