@@ -3,7 +3,8 @@
 // API_KEY=… node examples/create-and-wait.mjs "A paper boat on a rainy street"
 //
 // BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
-// set, the service calls this address when the task has finished.
+// set, the service calls this address when the task has finished. With the IDEMPOTENCY_KEY of an
+// earlier run, the program continues with its task.
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +14,7 @@ const apiKey = process.env.API_KEY;
 const tasks = `${baseUrl}/v1/videos/generations`;
 
 /**
- * Makes a call, with up to six tries if there is no answer, or a 429 or 5xx. Other errors are
+ * Makes a call, with up to six tries if there is no answer, or a 408, 429 or 5xx. Other errors are
  * thrown, because a repetition would get the same answer.
  */
 async function call(url, init = {}) {
@@ -33,7 +34,7 @@ async function call(url, init = {}) {
       cause = error;
     }
     if (answer && response.ok) return answer;
-    if (answer && response.status !== 429 && response.status < 500) {
+    if (answer && ![408, 429].includes(response.status) && response.status < 500) {
       throw new Error(`${answer.error.code}: ${answer.error.message}`);
     }
     if (tries === 6)
@@ -44,12 +45,14 @@ async function call(url, init = {}) {
 
 async function createTask(prompt) {
   const metadata = process.env.CALLBACK_URL ? { callback_url: process.env.CALLBACK_URL } : {};
+  const key = process.env.IDEMPOTENCY_KEY ?? randomUUID();
+  console.error(`IDEMPOTENCY_KEY=${key}`);
   return call(tasks, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       // All tries send the same key, so the service creates and charges only one task.
-      'idempotency-key': randomUUID(),
+      'idempotency-key': key,
     },
     body: JSON.stringify({
       model: process.env.MODEL ?? 'studio-2.0',

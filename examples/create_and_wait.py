@@ -3,7 +3,8 @@
     API_KEY=… python3 examples/create_and_wait.py "A paper boat on a rainy street"
 
 BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
-set, the service calls this address when the task has finished.
+set, the service calls this address when the task has finished. With the IDEMPOTENCY_KEY of an earlier
+run, the program continues with its task.
 """
 
 import http.client
@@ -24,12 +25,14 @@ class Refused(Exception):
 
 
 def call(url, body=None, headers=None):
-    """Makes a call, with up to six tries if there is no answer, or a 429 or 5xx."""
+    """Makes a call, with up to six tries if there is no answer, or a 408, 429 or 5xx."""
     request = urllib.request.Request(
         url,
         data=None if body is None else json.dumps(body).encode(),
-        headers={**(headers or {}), "Authorization": f"Bearer {os.environ['API_KEY']}"},
+        headers=headers or {},
     )
+    # A redirect does not get the key.
+    request.add_unredirected_header("Authorization", f"Bearer {os.environ['API_KEY']}")
     for tries in range(6):
         pause = 2**tries
         try:
@@ -37,14 +40,15 @@ def call(url, body=None, headers=None):
             with urllib.request.urlopen(request, timeout=90) as response:
                 return json.load(response)
         except urllib.error.HTTPError as answer:
-            if answer.code != 429 and answer.code < 500:
+            if answer.code not in (408, 429) and answer.code < 500:
                 error = json.load(answer)["error"]
                 raise Refused(f"{error['code']}: {error['message']}") from None
             after = answer.headers.get("Retry-After", "")
             pause = int(after) if after.isdigit() else pause
         except (OSError, http.client.HTTPException):
             pass
-        time.sleep(pause)
+        if tries < 5:
+            time.sleep(pause)
     raise Refused("The service does not answer.")
 
 
@@ -61,7 +65,9 @@ def create_task(prompt):
         "metadata": metadata,
     }
     # All tries send the same key, so the service creates and charges only one task.
-    headers = {"Content-Type": "application/json", "Idempotency-Key": str(uuid.uuid4())}
+    key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
+    print(f"IDEMPOTENCY_KEY={key}", file=sys.stderr)
+    headers = {"Content-Type": "application/json", "Idempotency-Key": key}
     return call(TASKS, order, headers)["id"]
 
 

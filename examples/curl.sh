@@ -4,9 +4,9 @@
 #   API_KEY=… sh examples/curl.sh "A paper boat on a rainy street"
 #
 # BASE_URL is the address of the service; the default is http://127.0.0.1:8080. If CALLBACK_URL is
-# set, the service calls this address when the task has finished. With the KEY of an earlier run, the
-# script continues with its task. The prompt must not contain quotes or backslashes, because this
-# script does not escape them.
+# set, the service calls this address when the task has finished. With the IDEMPOTENCY_KEY of an
+# earlier run, the script continues with its task. The prompt must not contain quotes or backslashes,
+# because this script does not escape them.
 set -eu
 
 BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
@@ -42,26 +42,23 @@ request() {
   done
 }
 
-# All tries send the same Idempotency-Key, so the service creates and charges only one task.
-KEY=${KEY:-$(od -A n -N 16 -t x1 /dev/urandom | tr -d ' \n')}
+not_ours() {
+  echo "The answer is not that of the service. Check BASE_URL: $1" >&2
+  exit 1
+}
+
+# All tries send the same key, so the service creates and charges only one task.
+IDEMPOTENCY_KEY=${IDEMPOTENCY_KEY:-$(od -A n -N 16 -t x1 /dev/urandom | tr -d ' \n')}
+echo "IDEMPOTENCY_KEY=$IDEMPOTENCY_KEY" >&2
 created=$(request "$BASE_URL/v1/videos/generations" \
   --header 'Content-Type: application/json' \
-  --header "Idempotency-Key: $KEY" \
-  --data "$order" \
-  --write-out '\n%{http_code}\n') || {
-  echo "$created" | sed '$d' >&2
-  case $(echo "$created" | tail -n 1) in
-    408 | 429 | [!4]*)
-      echo "The task may exist. To continue with it, set KEY=$KEY and run this again." >&2
-      ;;
-  esac
+  --header "Idempotency-Key: $IDEMPOTENCY_KEY" \
+  --data "$order") || {
+  echo "$created" >&2
   exit 1
 }
 id=$(echo "$created" | field id)
-[ "$id" ] || {
-  echo "The answer is not that of the service. Check BASE_URL: $created" >&2
-  exit 1
-}
+[ "$id" ] || not_ours "$created"
 echo "$id: created" >&2
 
 while :; do
@@ -79,6 +76,7 @@ while :; do
       echo "$task" | sed -n 's/.*"error":\({[^}]*}\).*/\1/p' >&2
       exit 1
       ;;
+    '') not_ours "$task" ;;
   esac
   # The service answers at once if it holds too many reads.
   sleep 1

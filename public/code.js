@@ -54,15 +54,14 @@ function python(origin, body) {
   return `import json, os, sys, time, urllib.request
 
 BASE = "${origin}${path}"
-HEADERS = {
-    "Authorization": f"Bearer {os.environ['API_KEY']}",
-    "Content-Type": "application/json",
-}
 
 
 def call(url, body=None):
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data, HEADERS)) as reply:
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    # A redirect does not get the key.
+    request.add_unredirected_header("Authorization", f"Bearer {os.environ['API_KEY']}")
+    with urllib.request.urlopen(request) as reply:
         return json.load(reply)
 
 

@@ -32,10 +32,13 @@ const examples: readonly (readonly [string, string, string])[] = [
   ['curl.sh', 'sh', 'curl'],
 ];
 
-async function run(file: string, command: string, env: Record<string, string> = {}) {
-  const program = runProgram(command, [join(folder, file), 'a lighthouse at dusk'], {
+const start = (file: string, command: string, env: Record<string, string>) =>
+  runProgram(command, [join(folder, file), 'a lighthouse at dusk'], {
     env: { BASE_URL: service.url, API_KEY: service.apiKey, ...env },
   });
+
+async function run(file: string, command: string, env: Record<string, string> = {}) {
+  const program = start(file, command, env);
   return { code: await program.code, out: program.out(), err: program.err() };
 }
 
@@ -45,8 +48,11 @@ describe.each(examples)('the example %s', (file, command, needs) => {
   testWhere(`creates one task and prints the address of its video (needs ${needs})`, async () => {
     const before = await tasks();
     const { code, out, err } = await run(file, command, { CALLBACK_URL: sink.url });
-    expect([code, err]).toEqual([0, expect.stringMatching(/^task_\w+: created\n/)]);
-    const id = err.slice(0, err.indexOf(':'));
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(/^IDEMPOTENCY_KEY=[\w-]+\ntask_\w+: created\n/),
+    ]);
+    const [id = ''] = /task_\w+/.exec(err) ?? [];
     const { json } = await service.call('GET', `/v1/videos/generations/${id}`);
     expect(json).toMatchObject({ status: 'succeeded', duration: 5 });
     expect(out).toBe(`${json.video_url}\n`);
@@ -58,7 +64,6 @@ describe.each(examples)('the example %s', (file, command, needs) => {
     const { code, out, err } = await run(file, command, { MODEL: 'nothing-1.0' });
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('nothing-1.0');
-    expect(err).not.toContain('KEY=');
   });
 
   testWhere(`reports that its API key is unknown (needs ${needs})`, async () => {
@@ -68,26 +73,30 @@ describe.each(examples)('the example %s', (file, command, needs) => {
   });
 });
 
-(isThere('curl') ? describe : describe.skip)('the example curl.sh', () => {
-  const posts = /^POST/;
-  const lost = (times: number) => proxy.reset(posts, Array(times).fill({ kind: 'lose' }));
+describe('a create whose answer is lost', () => {
+  const lost = (times: number) => proxy.reset(/^POST/, Array(times).fill({ kind: 'lose' }));
+  const usable = examples.filter(([, , needs]) => isThere(needs));
 
-  test('makes one task although the answer to the create is lost', async () => {
+  test.each(usable)('makes one task with the example %s', async (file, command) => {
     const before = await tasks();
     lost(2);
-    expect((await run('curl.sh', 'sh', { BASE_URL: proxy.url })).code).toBe(0);
+    expect((await run(file, command, { BASE_URL: proxy.url })).code).toBe(0);
     expect(await tasks()).toBe(before + 1);
   });
 
-  test('says how to continue if no answer arrives, and then continues with the same task', async () => {
-    const before = await tasks();
-    lost(6);
-    const { code, out, err } = await run('curl.sh', 'sh', { BASE_URL: proxy.url });
-    expect([code, out]).toEqual([1, '']);
-    const [, KEY = ''] = /set KEY=([0-9a-f]{32}) /.exec(err) ?? [];
-    expect((await run('curl.sh', 'sh', { KEY })).code).toBe(0);
-    expect(await tasks()).toBe(before + 1);
-  });
+  test.each(usable)(
+    'makes one task with the example %s, although the program is stopped and run again',
+    async (file, command) => {
+      const before = await tasks();
+      lost(6);
+      const stopped = start(file, command, { BASE_URL: proxy.url });
+      await until('the program tries again', () => proxy.seen.length > 1);
+      await stopped.stop();
+      const [, IDEMPOTENCY_KEY = ''] = /^IDEMPOTENCY_KEY=(\S+)\n/.exec(stopped.err()) ?? [];
+      expect((await run(file, command, { IDEMPOTENCY_KEY })).code).toBe(0);
+      expect(await tasks()).toBe(before + 1);
+    },
+  );
 });
 
 async function tasks(): Promise<number> {
