@@ -97,9 +97,9 @@ class AsyncVideoClient:
         creating = asyncio.ensure_future(self.create(request, idempotency_key=key))
         try:
             created = await asyncio.shield(creating)
+            if on_created:
+                on_created(created)
             with naming_task(created["id"], key):
-                if on_created:
-                    on_created(created)
                 return await self.wait(created["id"], on_update=on_update, hold=hold)
         except asyncio.CancelledError:
             # anyio cancels every later await too.
@@ -170,7 +170,7 @@ class AsyncVideoClient:
                             # The time that the caller took for the chunk does not count.
                             state.patience.progressed()
                 return
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 await asyncio.sleep(state.patience.pause_after(_flows.no_answer(repr(error))))
             except VideoError as error:
                 await asyncio.sleep(state.patience.pause_after(error))
@@ -208,6 +208,6 @@ class AsyncVideoClient:
                     # httpx limits each read, but not all reads together.
                     if time.monotonic() > ends:
                         raise httpx.ReadTimeout(f"the answer took more than {limit} s")
-        except (httpx.TransportError, httpx.DecodingError) as error:
+        except httpx.RequestError as error:
             return _flows.NoAnswer(repr(error))
         return _flows.Answer(answer.status_code, answer.headers, body)

@@ -91,14 +91,15 @@ class VideoClient:
                 self._cancel_if_unfinished(task_id)
             raise
         task_id = created["id"]
-        with naming_task(task_id, key):
-            try:
-                if on_created:
-                    on_created(created)
+        try:
+            if on_created:
+                on_created(created)
+            with naming_task(task_id, key):
                 return self.wait(task_id, on_update=on_update, hold=hold)
-            except KeyboardInterrupt:
+        except KeyboardInterrupt:
+            with naming_task(task_id, key):
                 self._cancel_if_unfinished(task_id)
-                raise
+            raise
 
     def list(
         self,
@@ -152,7 +153,7 @@ class VideoClient:
                             # The time that the caller took for the chunk does not count.
                             state.patience.progressed()
                 return
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 time.sleep(state.patience.pause_after(_flows.no_answer(repr(error))))
             except VideoError as error:
                 time.sleep(state.patience.pause_after(error))
@@ -190,6 +191,6 @@ class VideoClient:
                     # httpx limits each read, but not all reads together.
                     if time.monotonic() > ends:
                         raise httpx.ReadTimeout(f"the answer took more than {limit} s")
-        except (httpx.TransportError, httpx.DecodingError) as error:
+        except httpx.RequestError as error:
             return _flows.NoAnswer(repr(error))
         return _flows.Answer(answer.status_code, answer.headers, body)
