@@ -1,7 +1,7 @@
 // One run of the reconciler. The reconciler repairs tasks, jobs and files that no workflow will
-// finish. Each duty is in a separate file, and docs/architecture.md lists all duties. If a duty
-// fails, the next duties still run. Then the run fails and is repeated. If the worker stops, another
-// worker repeats the run.
+// finish. Each duty is a function, most of them in a file of their own, and docs/architecture.md lists
+// what they repair. If a duty fails, the next duties still run. Then the run fails and is repeated. If
+// the worker stops, another worker repeats the run.
 
 import { recordRun } from '../../src/db/reconcile';
 import type { ReconcileReport } from '../../workflows/messages';

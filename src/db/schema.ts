@@ -136,7 +136,8 @@ create table tasks (
   -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
   -- the available balance.
   hold_micros  micros not null default 0,
-  -- True if a caller may know the id. A pending task without a caller is withdrawn after a minute.
+  -- True if a caller may know the id. A pending task whose id nobody knows is withdrawn after a
+  -- minute.
   answered     boolean not null default false,
   -- While the task is pending: until this time only the process that stored or claimed the task, or
   -- after a minute the reconciler, may start its workflow. Null once the task is not pending.

@@ -170,7 +170,7 @@ const selectOpen = prepare<OpenJob>(
 );
 
 /**
- * Ended jobs whose task has not acknowledged the end. A job whose task was notified within the last
+ * Ended jobs whose activity may still wait for the end. A job whose task was notified within the last
  * `notifiedBeforeSeconds` is left out.
  */
 export function listUnacknowledged(
