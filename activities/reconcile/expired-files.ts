@@ -28,15 +28,11 @@ const forgottenMax = 2_000;
  * again, and the files behind it do not wait.
  */
 export async function removeExpired(
-  {
-    db,
-    storage,
-    stopping,
-  }: Pick<WorkerDeps, 'db' | 'storage'> & Partial<Pick<WorkerDeps, 'stopping'>>,
+  { db, storage, stopping }: Pick<WorkerDeps, 'db' | 'storage' | 'stopping'>,
   forMs = runForMs,
 ): Promise<number> {
   const until = performance.now() + forMs;
-  const isOver = () => stopping?.aborted || performance.now() > until;
+  const isOver = () => stopping.aborted || performance.now() > until;
   let removed = 0;
   const remove = async (file: ExpiredFile): Promise<void> => {
     if (isOver() || !(await endLink(db, file))) return;
@@ -52,7 +48,7 @@ export async function removeExpired(
   for (let isLast = false; !isLast; ) {
     const batch = await listExpired(db, batchSize);
     await eachAtOnce(batch, atOnce, remove);
-    isLast = batch.length < batchSize || isOver() === true;
+    isLast = batch.length < batchSize || isOver();
   }
   await forgetRemovedUploads(db, removedUploadsKeptDays, forgottenMax);
   return removed;

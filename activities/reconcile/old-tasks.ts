@@ -21,7 +21,7 @@ export type ForgetOld = () => Promise<number>;
  * pass.
  */
 export function createForgetOld(
-  { db, stopping }: Pick<WorkerDeps, 'db'> & Partial<Pick<WorkerDeps, 'stopping'>>,
+  { db, stopping }: Pick<WorkerDeps, 'db' | 'stopping'>,
   { tasksKeptDays, filesKeptDays }: KeptDays,
 ): ForgetOld {
   const kept = { tasksKeptDays, filesKeptDays };
@@ -41,7 +41,7 @@ export function createForgetOld(
       );
       if (after === null) nextPassAt = began + passEveryMs;
       after = batch.length < batchSize ? null : (batch.at(-1) ?? null);
-      if (after === null || now() >= until || stopping?.aborted) return forgotten;
+      if (after === null || now() >= until || stopping.aborted) return forgotten;
       await pause((now() - began) * pauseFactor);
     }
   };

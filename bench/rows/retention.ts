@@ -145,7 +145,7 @@ async function besideService(world: World, account: Account) {
   const { db, settings } = world;
   const noCalls = (): Required<Calls> => ({ POST: [], GET: [], list: [] });
   const [alone, beside] = [noCalls(), noCalls()];
-  const forgetOld = createForgetOld({ db }, kept);
+  const forgetOld = createForgetOld({ db, stopping: new AbortController().signal }, kept);
   let forgotten = 0;
   let seconds = 0;
   await timeCalls(world.apiUrl, account, noCalls(), pause(2_000));

@@ -73,10 +73,15 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
     list: () => each(100, () => listTasks(db, page)),
     sweep: () =>
       each(100, async () => {
-        const removed = await removeExpired({ db, storage });
+        const removed = await removeExpired({
+          db,
+          storage,
+          stopping: new AbortController().signal,
+        });
         if (removed > 0) throw new Error(`${removed} kept results were removed.`);
       }),
-    pass: () => each(100, () => createForgetOld({ db }, kept)()),
+    pass: () =>
+      each(100, () => createForgetOld({ db, stopping: new AbortController().signal }, kept)()),
   };
 }
 

@@ -116,7 +116,7 @@ export function searchesOfReconciler(db: Knex): Calls {
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 /** A new pass each time, of tasks that are not old enough. */
 const createForgetOldOnce = (db: Knex) => async () => {
-  const forgotten = await createForgetOld({ db }, kept)();
+  const forgotten = await createForgetOld({ db, stopping: new AbortController().signal }, kept)();
   if (forgotten > 0) throw new Error(`${forgotten} tasks were forgotten that are not old.`);
 };
 

@@ -12,6 +12,7 @@ import { closeTask, creditAccount, openTask } from '../../src/db/ledger';
 import { audit, auditNewMovements } from '../../src/db/ledger-audit';
 import { listOldTasks } from '../../src/db/old-tasks';
 import { failPending } from '../../src/db/pending-tasks';
+import { stopping } from '../support/activity-settings';
 import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -37,7 +38,7 @@ afterEach(async () => {
 
 const dayMs = 86_400_000;
 const kept = { tasksKeptDays: 40, filesKeptDays: 30 };
-const forgetOld = () => createForgetOld({ db: service }, kept)();
+const forgetOld = () => createForgetOld({ db: service, stopping }, kept)();
 
 interface Planted {
   readonly daysAgo?: number;

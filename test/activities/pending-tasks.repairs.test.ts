@@ -8,6 +8,7 @@ import { findTask } from '../../src/db/tasks';
 import type { TaskInput } from '../../src/domain/task-transactions';
 import { startDelivery } from '../../src/temporal/start-delivery';
 import { callbackWorkflowId } from '../../workflows/messages';
+import { stopping } from '../support/activity-settings';
 import { storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
 import { createCallbackDatabase, testAccount } from '../support/callbacks';
@@ -36,7 +37,7 @@ async function repair(startTask: (input: TaskInput) => Promise<boolean> = async 
     startDelivery: (input) => startDelivery(temporal.client, uniqueTaskQueue(), input),
     events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
     startTask,
-    stopping: new AbortController().signal,
+    stopping,
   });
   return findings;
 }

@@ -7,6 +7,7 @@ import type { ActivityEvents } from '../../activities/events';
 import { repairPending } from '../../activities/reconcile/pending-tasks';
 import { failPending, releaseStart } from '../../src/db/pending-tasks';
 import { findTask } from '../../src/db/tasks';
+import { stopping } from '../support/activity-settings';
 import { anAccountWith, anOpening, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -30,7 +31,7 @@ function depsWith(over: Partial<WorkerDeps>): Parameters<typeof repairPending>[0
     events: { finding } as unknown as ActivityEvents,
     startTask: async () => true,
     startDelivery: async () => undefined,
-    stopping: new AbortController().signal,
+    stopping,
     ...over,
   };
 }

@@ -9,7 +9,7 @@ import type { ActivityEvents } from '../../activities/events';
 import { whileAdvancing } from '../../activities/heartbeat';
 import { createWatchActivities } from '../../activities/jobs/watch-channel';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
-import { activitySettings } from '../support/activity-settings';
+import { activitySettings, stopping } from '../support/activity-settings';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
@@ -95,7 +95,7 @@ test('a worker that does not know the channel gives its watcher to another worke
   await openJob(aTaskId());
   const { watchJobs } = createWatchActivities({
     ...depsWith(() => undefined),
-    stopping: new AbortController().signal,
+    stopping,
   });
   const run = new MockActivityEnvironment().run(watchJobs, { channel: 'studio' });
   await expect(run).rejects.toMatchObject({ type: 'HandingOver' });

@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createS3 } from '../../src/storage/s3';
 import type { Storage } from '../../src/storage/storage';
+import { stopping } from '../support/activity-settings';
 import { beginnings, expireUploads } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { sized } from '../support/sized';
@@ -262,7 +263,7 @@ async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): P
   await db.raw(
     `update files set expires_at = now() where state = 'removed' and removed_at is null`,
   );
-  while ((await removeExpired({ db, storage })) > 0);
+  while ((await removeExpired({ db, storage, stopping })) > 0);
 }
 
 interface Row {

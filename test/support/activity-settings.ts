@@ -10,3 +10,6 @@ export const activitySettings: ActivitySettings = {
   filesKeptDays: 30,
   tasksKeptDays: 400,
 };
+
+/** For a worker that does not stop. */
+export const stopping = new AbortController().signal;

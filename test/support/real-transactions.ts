@@ -14,7 +14,7 @@ import { formatMicros } from '../../src/domain/money';
 import type { Plan } from '../../src/domain/plan-types';
 import { stageOf } from '../../src/domain/task';
 import type { ReconcileReport } from '../../workflows/messages';
-import { activitySettings } from './activity-settings';
+import { activitySettings, stopping } from './activity-settings';
 import { anAccountWith, storePending } from './books';
 import { aSuccess, aTaskInput } from './builders';
 import { coveredWorkflows } from './coverage';
@@ -190,7 +190,7 @@ export async function runReconciler(
     startTask: async () => true,
     startDelivery: async () => undefined,
     ensureWatchers: async () => undefined,
-    stopping: new AbortController().signal,
+    stopping,
   } as never);
   return (await new MockActivityEnvironment().run(reconcileOnce)) as ReconcileReport;
 }

@@ -18,7 +18,7 @@ import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { JobInput, PlacedJob, PlacementAttempt, RequestedJob } from '../../src/domain/job';
 import { openDirectory } from '../../src/storage/directory';
 import { createStudio, type Studio } from '../../studio/server';
-import { activitySettings } from './activity-settings';
+import { activitySettings, stopping } from './activity-settings';
 import { aJobInput, aPlan, aRequest } from './builders';
 
 /** The result of one attempt. For an open job it has the channel and the upstream id. */
@@ -105,7 +105,7 @@ export async function startUpstream(
     db,
     client: clientThatTells((attempt) => told.push(attempt)),
     storage: await openDirectory(join(folder, 'files')),
-    stopping: new AbortController().signal,
+    stopping,
     startTask: async () => true,
     startDelivery: async () => undefined,
     ensureWatchers: async () => undefined,

@@ -7,6 +7,7 @@ import { releaseStart } from '../../src/db/pending-tasks';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import { startTask } from '../../src/temporal/submit-task';
+import { stopping } from '../support/activity-settings';
 import { storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
 import { type Service, startService } from '../support/service';
@@ -83,7 +84,7 @@ function reconciler(
     events: { finding: () => undefined } as never,
     startTask: (input: Parameters<typeof startTask>[2]) => startTask(client, taskQueue, input),
     startDelivery: async () => undefined,
-    stopping: new AbortController().signal,
+    stopping,
   };
 }
 

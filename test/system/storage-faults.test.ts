@@ -14,6 +14,7 @@ import { type Storage, StorageError, type StorageFault } from '../../src/storage
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { acceptedJobs } from '../support/accepted-jobs';
+import { stopping } from '../support/activity-settings';
 import { expireUploads, mp4 } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { type Service, startService, textTask } from '../support/service';
@@ -157,7 +158,7 @@ test.each<[string, StorageFault, Break]>([
 
     expect((await upload()).status).toBe(200);
     await expireUploads(db);
-    await removeExpired({ db, storage: current });
+    await removeExpired({ db, storage: current, stopping });
     expect(await db('files').where({ state: 'awaited' })).toEqual([]);
     expect((await audit(db)).differences).toEqual([]);
   },

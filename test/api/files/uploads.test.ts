@@ -11,6 +11,7 @@ import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { setTerms } from '../../../src/db/account-terms';
 import { StorageError } from '../../../src/storage/storage';
+import { stopping } from '../../support/activity-settings';
 import { startApi, type TestApi } from '../../support/api';
 import { statementsWaiting } from '../../support/database';
 import { beginnings, mp4 } from '../../support/files';
@@ -476,12 +477,12 @@ describe('the upload limits of an account', () => {
       await finish();
 
       expect((await send(png(1_000), { key, to: limited.url })).status).toBe(200);
-      await removeExpired({ db, storage });
+      await removeExpired({ db, storage, stopping });
       expect(await objects(limited)).toHaveLength(2);
       await ofAccount()
         .where({ state: 'removed' })
         .update({ expires_at: db.raw(`expires_at - interval '30 minutes 1 second'`) });
-      await removeExpired({ db, storage });
+      await removeExpired({ db, storage, stopping });
       const stored = await ofAccount().where({ state: 'stored' });
       expect(await objects(limited)).toEqual(stored.map((row) => row.key));
       const given = await ofAccount().where({ state: 'removed' });

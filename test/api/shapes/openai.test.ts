@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { forgetTasks } from '../../../src/db/forget-tasks';
+import { stopping } from '../../support/activity-settings';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
 import { lengthOf, plantFile } from '../../support/files';
@@ -126,7 +127,7 @@ describe('a create', () => {
     );
     expect(left).toMatchObject([{ state: 'removed', removed_at: null }]);
     expect(await lengthOf(storage, left[0].key)).toBe(png.length);
-    await removeExpired({ db, storage });
+    await removeExpired({ db, storage, stopping });
     expect(await lengthOf(storage, left[0].key)).toBeNull();
   });
 
