@@ -178,6 +178,14 @@ describe('turns of accounts', () => {
       expect(await rowsRead(account, channel)).toBeLessThan(alone + 50);
     });
 
+    test('reads no more jobs of a queue than the channel has slots', async () => {
+      const channel = aChannel();
+      const account = await anAccount();
+      const alone = await rowsRead(account, channel);
+      await waitMany(account, 3_000, channel);
+      expect(await rowsRead(account, channel)).toBeLessThan(alone + 50);
+    });
+
     test('reads few jobs even if each task has drawn its own order of the keys', async () => {
       const [channel, name] = [aChannel(), aChannel()];
       const account = await anAccount();

@@ -139,6 +139,9 @@ function takingSlot(condition: string): string {
 
 const takeUnlimited = prepare<Taken>('take_slot', takingSlot(hasNoLimit));
 
+// Null if the channel has no limit; LEAST ignores it.
+const turnsAtMost = `least(${turnsMax}, cast(:slots as int))`;
+
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
  * account, then to the second jobs, until no slot is free. A channel that rests gives no turns, so
@@ -157,7 +160,7 @@ export async function giveTurns(
     await lockSlots(trx, channel);
     await lockAccounts(trx, `with ${lineOf('1')} select account_id from line`, bindings);
     const { rows } = await trx.raw<{ rows: JobName[] }>(
-      `with ${lineOf(`${turnsMax}`)}, next as (
+      `with ${lineOf(turnsAtMost)}, next as (
          select line.*, row_number() over (order by nth, account_id <= last_turn, account_id) as place
            from line, (select coalesce(max(continues_after), '') as last_turn from loops
                         where kind = 'watcher' and channel = :channel) before
