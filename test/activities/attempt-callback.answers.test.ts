@@ -77,7 +77,7 @@ test.each<[string, number, Say, string, number | null]>([
   async (_, attempt, answer, state, nextInMs) => {
     world.sink.answer = (__, response) => answer(response);
     const id = await aTask();
-    const over = { now: () => clock, limits: { timeoutMs: 1_000 } };
+    const over = { now: () => clock, limits: { timeoutMs: 3_000 } };
     expect(await deliver(id, over, attempt)).toMatchObject({ state, nextInMs });
     expect(world.sink.received).toHaveLength(1);
     const nextAt = nextInMs === null ? null : new Date(clock + nextInMs);

@@ -49,17 +49,16 @@ test('the wait for a slow database does not count as the receiver’s answer tim
   await lock.commit();
   expect(await delivered).toMatchObject({ state: 'delivered' });
 
-  world.sink.answer = (_, response) => void answerLater(response);
+  let answer = () => {};
+  world.sink.answer = (_, response) => {
+    answer = () => response.writeHead(204).end();
+  };
   const held = attempt(next);
   await until('the receiver is busy', () => world.sink.received.length === 2);
   await expect(attempt(last)).rejects.toMatchObject({ type: 'HostBusy', nextRetryDelay: 1_000 });
+  answer();
   expect(await held).toMatchObject({ state: 'delivered' });
 });
-
-async function answerLater(response: ServerResponse): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  response.writeHead(204).end();
-}
 
 test('an interrupted callback attempt is repeated, and its first row is kept', async () => {
   const id = await aTask();

@@ -247,6 +247,8 @@ test('every old task is forgotten during creates, settlements, audits and killed
           where datname = current_database() and application_name = 'retention'
             and query like 'with forgotten%' and state = 'active'`,
       );
+      // Without this statement the server would end the idle transaction after ten seconds.
+      await lock.raw('select 1');
       return interrupted > 2;
     });
     await lock.commit();

@@ -2,7 +2,6 @@
 // checks must distinguish the two cases. These tests use a real Temporal server, and attempts that
 // send no heartbeat.
 
-import { setTimeout } from 'node:timers/promises';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityEvents } from '../../activities/events';
 import { recoverStalledPlacements } from '../../activities/jobs/recover-stalled-placements';
@@ -104,7 +103,11 @@ test(
 test(
   'a placement that waits for its retry is not failed by the checks',
   onStage(
-    async ({ silent, check, row }) => {
+    async ({ taskId, silent, check, row }) => {
+      await until('Temporal has the failure', async () => {
+        const { raw } = await env.client.workflow.getHandle(taskId).describe();
+        return raw.pendingActivities?.[0]?.lastFailure != null;
+      });
       for (let n = 0; n < 3; n += 1) await check();
       expect(silent).toEqual([]);
       expect(await row()).toMatchObject({ seen: null });
@@ -167,11 +170,10 @@ test(
       });
       const released = await releaseStranded(database.db, ['another']);
       expect(released.map((job) => job.taskId)).toEqual([taskId]);
-      for (let n = 0; world.submitted.length < 2 && n < 10; n += 1) {
+      await until('the job is placed again', async () => {
         await check();
-        await setTimeout(100);
-      }
-      expect(world.submitted).toHaveLength(2);
+        return world.submitted.length === 2;
+      });
     },
     (world) => {
       world.script.submit = async (job) => {

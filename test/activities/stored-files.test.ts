@@ -167,11 +167,11 @@ test('a run begins no deletion after its time, because a storage that does not a
   const slow: Storage = {
     ...storage,
     remove: async (key) => {
-      await setTimeout(300);
+      await setTimeout(2_500);
       await storage.remove(key);
     },
   };
-  const removed = await removeExpired({ db, storage: slow, stopping }, 100);
+  const removed = await removeExpired({ db, storage: slow, stopping }, 2_000);
   expect(removed).toBeGreaterThan(0);
   expect(removed).toBeLessThan(20);
   expect(removed + (await removeExpired({ db, storage, stopping }))).toBe(20);

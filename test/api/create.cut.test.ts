@@ -17,7 +17,8 @@ afterAll(async () => {
 });
 
 const key = (name: string) => ({ 'idempotency-key': name });
-const storedIds = async () => (await api.db('tasks').select('id')).map(({ id }) => id as string);
+const storedIds = async () =>
+  (await api.db('tasks').select('id').orderBy('id')).map(({ id }) => id as string);
 
 /** The name of the statement that stores the task. */
 const storing = 'accept_task';

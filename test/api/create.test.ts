@@ -99,6 +99,7 @@ describe('the reply to a create', () => {
     expect(task).toMatchObject({ id: json.id, status: 'pending', data: [] });
     const { rows } = await api.db.raw('select created_at from tasks where id = ?', [json.id]);
     expect(task.created_at).toBe(Math.floor(rows[0].created_at.getTime() / 1000));
+    expect((await api.call('DELETE', `${create}/${json.id}`)).status).toBe(200);
   });
 });
 
@@ -268,6 +269,8 @@ describe('Idempotency-Key', () => {
     expect(again.status).toBe(200);
     expect(again.json).toEqual(first.json);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
+    const path = `${create}/${first.json.id}`;
+    expect((await call(api.url, apiKey, 'DELETE', path)).status).toBe(200);
   });
 
   test.each(['', 'with space', 'ü', 'x'.repeat(256)])('the value %j is refused', async (key) => {

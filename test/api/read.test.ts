@@ -348,7 +348,8 @@ describe('DELETE', () => {
     expect(again.status).toBe(409);
     // A workflow that is started afterwards gets the failed task and holds no money.
     api.temporal.answer = 'accept';
-    const submission = await api.temporal.submit(api.temporal.submitted.at(-1)!);
+    const input = api.temporal.submitted.find(({ taskId }) => taskId === json.id);
+    const submission = await api.temporal.submit(input!);
     expect(submission).toMatchObject({ outcome: 'accepted', task: { status: 'failed' } });
     expect((await findFunds(api.db, accountId)).heldMicros).toBe(0);
   });

@@ -59,7 +59,7 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
       const { process: api, get } = outage.api;
       const served = { status: 200, json: { available: '1.000000' } };
       expect(await get('/v1/account')).toMatchObject(served);
-      expect((await get('/readyz')).status).toBe(200);
+      await until('it is ready', async () => (await get('/readyz')).status === 200);
 
       await end(outage.postgres);
       const askedAt = performance.now();

@@ -92,7 +92,7 @@ on.describeInBrowser('the playground and its stored data', (site) => {
   test('the page continues without a reload when the service answers again', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
     await on.promptOf(page).fill('a light that fails');
-    await on.direct(page, { render: 'none', queue_s: 3 });
+    await on.direct(page, { render: 'none', queue_s: 15 });
     await on.create(page);
     await page.locator('[data-step=submitted]').waitFor();
     await goAway(page);

@@ -181,11 +181,11 @@ test('a write succeeds even if its source pauses for longer than the idle time l
   const slow = Readable.from(
     (async function* () {
       yield Buffer.from('a');
-      await setTimeout(1_000);
+      await setTimeout(4_000);
       yield Buffer.from('bc');
     })(),
   );
-  await storageWith({ limits: { idleMs: 200 } }).write('slow.mp4', slow, video);
+  await storageWith({ limits: { idleMs: 2_000 } }).write('slow.mp4', slow, video);
 });
 
 async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {

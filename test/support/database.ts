@@ -61,7 +61,8 @@ export function countStatements(db: Knex): { stop(): number } {
 export async function statementsWaiting(db: Knex): Promise<number> {
   const { rows } = await db.raw<{ rows: { count: number }[] }>(
     `select count(*)::int from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
+      where datname = current_database() and wait_event_type = 'Lock'
+        and application_name <> 'starter'`,
   );
   return rows[0]?.count ?? 0;
 }

@@ -276,6 +276,15 @@ export async function call(
   return { status: response.status, headers: response.headers, text, json };
 }
 
+/** Cancels a task. The API answers 503 if a busy Temporal takes long to store the cancel. */
+export async function cancelTask(send: Service['call'], id: string | undefined): Promise<Reply> {
+  for (let tries = 1; ; tries += 1) {
+    const reply = await send('DELETE', `/v1/videos/generations/${id}`);
+    if (reply.status !== 503 || tries === 20) return reply;
+    await setTimeout(500);
+  }
+}
+
 /** Reads again and again, because a held read (`Prefer: wait`) looks only once a second. */
 async function finished(service: Service, id: string, withinMs: number): Promise<TaskReply> {
   const until = Date.now() + withinMs;

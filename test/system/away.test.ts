@@ -7,7 +7,7 @@ import type { TaskObject } from '../../src/contract/task';
 import { creditAccount } from '../../src/db/ledger';
 import { audit } from '../../src/db/ledger-audit';
 import { findFunds } from '../support/funds';
-import { type Service, textTask } from '../support/service';
+import { cancelTask, type Service, textTask } from '../support/service';
 import { sized } from '../support/sized';
 import { until } from '../support/until';
 import {
@@ -41,7 +41,7 @@ test('if no worker runs, running and finished tasks can still be read', async ()
   expect((await get(live)).json.status).toBe('running');
   expect((await get(done)).json.status).toBe('succeeded');
   await service.startWorker();
-  await service.call('DELETE', `/v1/videos/generations/${live}`);
+  await cancelTask(service.call, live);
   await service.finished(live);
 });
 

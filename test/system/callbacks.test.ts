@@ -8,7 +8,13 @@ import { creditAccount } from '../../src/db/ledger';
 import { startDelivery } from '../../src/temporal/start-delivery';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
-import { type Service, startService, type TaskReply, textTask } from '../support/service';
+import {
+  cancelTask,
+  type Service,
+  startService,
+  type TaskReply,
+  textTask,
+} from '../support/service';
 import { sized } from '../support/sized';
 import { connectTemporal } from '../support/temporal';
 import { timePasses } from '../support/time-passes';
@@ -74,7 +80,7 @@ test.each<[string, object, (id: string) => Promise<unknown>, object]>([
   [
     'is cancelled by its caller',
     { queue_s: 600 },
-    (id) => service.call('DELETE', `/v1/videos/generations/${id}`),
+    (id) => cancelTask(service.call, id),
     { status: 'failed', error: { code: 'task_error' } },
   ],
 ])(

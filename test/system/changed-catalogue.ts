@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { findTask } from '../../src/db/tasks';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
-import { type Service, startService, type TaskReply } from '../support/service';
+import { cancelTask, type Service, startService, type TaskReply } from '../support/service';
 import { until } from '../support/until';
 
 // This limit only ends a test that hangs. It exceeds `requestTimeoutMs`, because an interrupted
@@ -229,7 +229,7 @@ export async function playAll(cases: readonly Case[]): Promise<{
       (actor.played.cancelled ?? []).map(async (part) => {
         if (part === 'sending') await actor.comesTo(part, 'open');
         const id = actor.tasks.get(part);
-        await service.call('DELETE', `/v1/videos/generations/${id}`);
+        await cancelTask(service.call, id);
         await service.finished(id!, withinMs);
       }),
     ),

@@ -3,7 +3,7 @@
 
 import { audit } from '../../src/db/ledger-audit';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
-import { type Service, startService, textTask } from '../support/service';
+import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';
 
 let service: Service;
@@ -72,7 +72,7 @@ test('a failed generation costs nothing', async () => {
 
 test('a task that its caller cancels costs nothing, and a second DELETE is answered 409', async () => {
   const { json } = await service.create(textTask({ queue_s: 600 }));
-  const answer = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  const answer = await cancelTask(service.call, json.id);
   expect(answer.status).toBe(200);
   expect(await service.finished(json.id)).toMatchObject({
     status: 'failed',

@@ -12,7 +12,7 @@ import { isFinal } from '../../src/domain/task';
 import { createTemporalClient } from '../../src/temporal/client';
 import { lazyConnection } from '../../src/temporal/connection';
 import { type Link, startLink } from '../chaos/link';
-import { type Service, startService, textTask } from '../support/service';
+import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { sized } from '../support/sized';
 import { temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
@@ -58,7 +58,7 @@ function testReads(service: () => Service, { rounds }: { rounds: number }): void
         await until('workflows and rows have answered', () =>
           ['row', 'workflow'].every((source) => (follower.by[source] ?? 0) > 0),
         );
-        await service().call('DELETE', `/v1/videos/generations/${ids[4]}`);
+        await cancelTask(service().call, ids[4]);
         const { back, statuses } = await follower.done;
         expect(back).toEqual([]);
         expect(statuses).toEqual([...ids.slice(0, 4).map(() => 'succeeded'), 'failed']);
@@ -172,16 +172,16 @@ test('the workflow answers reads of its live task; the row answers without a wor
   expect(await get(id)).toMatchObject({ task: { status: 'running' }, by: 'row' });
   expect(performance.now() - began).toBeLessThan(2_000);
   await service.startWorker();
-  await service.call('DELETE', `/v1/videos/generations/${id}`);
+  await cancelTask(service.call, id);
   await service.finished(id);
   expect(await get(id)).toMatchObject({ task: { status: 'failed' }, by: 'row' });
 });
 
 test('the message of a task says why no provider has its job yet', async () => {
-  const down = { status: 503, code: 'ServiceUnavailable', times: 3 };
+  const down = { status: 503, code: 'ServiceUnavailable', times: 5 };
   const { id } = (await service.create(textTask({ run_s: 600, create: down }))).json;
   await until('it names a failed attempt', async () =>
-    /attempt [1-3]/.test((await get(id)).task.message),
+    /attempt [1-5]/.test((await get(id)).task.message),
   );
   await until('the job runs', async () => (await get(id)).task.status === 'running');
   expect((await get(id)).task.message).not.toContain('attempt');

@@ -12,7 +12,7 @@ import type { ReconcileReport } from '../../workflows/messages';
 import { heldMicros, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
-import { type Service, startService, textTask } from '../support/service';
+import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { connectTemporal, temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 import { startUpstream } from '../support/upstream';
@@ -179,7 +179,7 @@ test('a workflow whose workflow tasks no worker takes, or keep failing, is repor
     await service.startWorker();
   }
   // After a worker with the right code has started, the task can end.
-  await service.call('DELETE', `/v1/videos/generations/${json.id}`);
+  await cancelTask(service.call, json.id);
   expect((await service.finished(json.id, 60_000)).status).toBe('failed');
   // The time limit is long, because Temporal takes half a minute for four attempts.
 }, 240_000);

@@ -69,7 +69,7 @@ export function testTemporalAway(
       const get = (id: string) => service.call('GET', `/v1/videos/generations/${id}`);
       const done = (await service.create(textTask())).json.id;
       const before = await service.finished(done);
-      const live = (await service.create(textTask({ run_s: 2 }))).json.id;
+      const live = (await service.create(textTask({ run_s: 10 }))).json.id;
       await until('it runs', async () => (await get(live)).json.status === 'running');
       await kill();
 

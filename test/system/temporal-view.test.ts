@@ -3,7 +3,7 @@
 
 import type { WorkflowHandle } from '@temporalio/client';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
-import { type Service, startService, textTask } from '../support/service';
+import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -42,7 +42,7 @@ async function aWaitingTask(): Promise<string> {
 }
 
 async function cancelled(id: string): Promise<void> {
-  await service.call('DELETE', `/v1/videos/generations/${id}`);
+  await cancelTask(service.call, id);
   await service.finished(id);
 }
 

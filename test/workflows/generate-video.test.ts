@@ -320,12 +320,12 @@ describe('the results', () => {
           await copied;
           return { links: ourLinks(results), expiresAt: 2_000_000_000, stored: true };
         };
-        const plan = aPlan({ expiresAfterSeconds: 2 });
+        const plan = aPlan({ expiresAfterSeconds: 10 });
         const task = await world.start(aTaskInput(what === 'the deadline' ? { plan } : {}));
         await task.report(aSuccess());
         await until('it is stored', () => world.stored.length === 1);
         if (what === 'a cancellation') await task.cancel();
-        else await new Promise((later) => setTimeout(later, 2_500));
+        else await new Promise((later) => setTimeout(later, 10_500));
         finish();
         expect((await task.result()).status).toBe('succeeded');
         expect(world.cancelled).toEqual([]);
