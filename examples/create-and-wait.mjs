@@ -45,7 +45,7 @@ async function call(url, init = {}) {
 
 async function createTask(prompt) {
   const metadata = process.env.CALLBACK_URL ? { callback_url: process.env.CALLBACK_URL } : {};
-  const key = process.env.IDEMPOTENCY_KEY ?? randomUUID();
+  const key = process.env.IDEMPOTENCY_KEY || randomUUID();
   console.error(`IDEMPOTENCY_KEY=${key}`);
   return call(tasks, {
     method: 'POST',
