@@ -90,7 +90,7 @@ function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
       },
       cutWithinMs,
     );
-    expect(served).toBeGreaterThan(3);
+    expect(served).toBeGreaterThan(20);
     for (const { said } of slow) expect(['', 'HTTP/1.1 408']).toContain(said().slice(0, 12));
   }, 120_000);
 
