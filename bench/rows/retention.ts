@@ -18,6 +18,7 @@ import { seedOld } from '../support/old-tasks';
 import { connectWithoutLimits } from '../support/own-database';
 import { type Calls, timeCalls } from '../support/quiet-calls';
 import { median, timed } from '../support/rounds';
+import { stopping } from '../support/stopping';
 import type { Account, World } from '../world';
 
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
@@ -145,7 +146,7 @@ async function besideService(world: World, account: Account) {
   const { db, settings } = world;
   const noCalls = (): Required<Calls> => ({ POST: [], GET: [], list: [] });
   const [alone, beside] = [noCalls(), noCalls()];
-  const forgetOld = createForgetOld({ db, stopping: new AbortController().signal }, kept);
+  const forgetOld = createForgetOld({ db, stopping }, kept);
   let forgotten = 0;
   let seconds = 0;
   await timeCalls(world.apiUrl, account, noCalls(), pause(2_000));

@@ -17,6 +17,7 @@ import { ledgerTasks } from './ledger-task';
 import { writeBooks } from './many-movements';
 import { inOwnDatabase } from './own-database';
 import { alternate, compare, median, timed } from './rounds';
+import { stopping } from './stopping';
 
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 const flatMax = 1.1;
@@ -73,15 +74,10 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
     list: () => each(100, () => listTasks(db, page)),
     sweep: () =>
       each(100, async () => {
-        const removed = await removeExpired({
-          db,
-          storage,
-          stopping: new AbortController().signal,
-        });
+        const removed = await removeExpired({ db, storage, stopping });
         if (removed > 0) throw new Error(`${removed} kept results were removed.`);
       }),
-    pass: () =>
-      each(100, () => createForgetOld({ db, stopping: new AbortController().signal }, kept)()),
+    pass: () => each(100, () => createForgetOld({ db, stopping }, kept)()),
   };
 }
 

@@ -22,6 +22,7 @@ import { findTask, findTaskOfJob } from '../../src/db/tasks';
 import { listChannelStates, listUnwatched } from '../../src/db/watchers';
 import type { ledgerTasks } from './ledger-task';
 import { commonModel, largestAccount, rareModel, slimTaskId } from './slim-tasks';
+import { stopping } from './stopping';
 
 export type Calls = Readonly<Record<string, () => Promise<unknown>>>;
 
@@ -116,7 +117,7 @@ export function searchesOfReconciler(db: Knex): Calls {
 const kept = { tasksKeptDays: 400, filesKeptDays: 30 };
 /** A new pass each time, of tasks that are not old enough. */
 const createForgetOldOnce = (db: Knex) => async () => {
-  const forgotten = await createForgetOld({ db, stopping: new AbortController().signal }, kept)();
+  const forgotten = await createForgetOld({ db, stopping }, kept)();
   if (forgotten > 0) throw new Error(`${forgotten} tasks were forgotten that are not old.`);
 };
 

@@ -11,6 +11,7 @@ import { createChannels } from '../../activities/upstream/channels';
 import { connect } from '../../src/db/database';
 import type { Catalogue, Channel } from '../../src/domain/catalogue';
 import type { JobReport } from '../../src/domain/job';
+import { stopping } from './stopping';
 
 interface Simulation {
   readonly databaseUrl: string;
@@ -65,7 +66,7 @@ function run({ databaseUrl, listUrl, pollIntervalMs }: Simulation): void {
       { events },
     ),
     client: clientThatNotifies(say),
-    stopping: new AbortController().signal,
+    stopping,
   } as unknown as WorkerDeps);
   const input = { channel: simulatedChannel, taskQueue: 'none' };
   new MockActivityEnvironment().run(watchJobs, input).catch((error: unknown) => {

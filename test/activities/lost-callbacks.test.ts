@@ -12,6 +12,7 @@ import {
 } from '../../src/db/callbacks';
 import { startDelivery } from '../../src/temporal/start-delivery';
 import { type CallbackInput, callbackWorkflowId } from '../../workflows/messages';
+import { stopping } from '../support/activity-settings';
 import { aFinalTask, createCallbackDatabase } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
@@ -35,7 +36,6 @@ afterEach(() => database.db.raw(`update callbacks set state = 'stopped' where st
 const url = 'https://consumer.example.com/hook';
 const minute = 60;
 const start = (input: CallbackInput) => startDelivery(temporal.client, taskQueue, input);
-const { signal: stopping } = new AbortController();
 const deps = () => ({ db: database.db, startDelivery: start, stopping });
 
 /** A callback that is overdue by this many seconds. */

@@ -8,6 +8,7 @@ import { recoverStalledPlacements } from '../../activities/jobs/recover-stalled-
 import { endLost } from '../../activities/reconcile/end-tasks';
 import { giveTurns, releaseStranded } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
+import { stopping } from '../support/activity-settings';
 import { aSuccess, aTaskInput } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import {
@@ -131,7 +132,6 @@ test(
     ]);
     world.script.submit = async () => ({ outcome: 'ended', report: aSuccess() });
     const events = { finding: () => undefined };
-    const { signal: stopping } = new AbortController();
     await endLost({ db, client: env.client, events, stopping, now: Date.now } as never);
     expect((await task.result()).status).toBe('succeeded');
   }),

@@ -9,7 +9,7 @@ import { endTask } from '../../activities/reconcile/end-tasks';
 import { confirmLoss, findOpenRows } from '../../src/db/reconcile';
 import { billing } from '../../src/domain/pricing';
 import { stoppedMessage, taskObject } from '../../src/domain/task';
-import { activitySettings } from '../support/activity-settings';
+import { activitySettings, stopping } from '../support/activity-settings';
 import { heldMicros } from '../support/books';
 import { runReconciler, useRealTransactions } from '../support/real-transactions';
 import type { World } from '../support/task-world';
@@ -176,7 +176,6 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
     await db('tasks').where({ id: taskId }).update({ trace_id, model, request, created_at });
     const [row] = await findOpenRows(db, [taskId]);
     const { client } = world.env;
-    const stopping = new AbortController().signal;
     const deps = { db, events, client, stopping, now: Date.now, settings: activitySettings };
     const startDelivery = async () => undefined;
     expect(row && (await endTask({ ...deps, startDelivery }, row))).toBe(true);

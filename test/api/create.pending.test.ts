@@ -31,7 +31,6 @@ async function withTemporalAway(): Promise<void> {
 
 /** Lets creates wait again. No task is left that the loop could start and not reach Temporal. */
 async function withTemporalBack(): Promise<void> {
-  api.temporal.answer = 'accept';
   await until('creates wait again', async () => (await api.create()).json.status === 'submitted');
   await until(
     'the loop has started every pending task',

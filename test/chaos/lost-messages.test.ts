@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { call } from '../support/service';
+import { call, cancelTask } from '../support/service';
 import { sized } from '../support/sized';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
@@ -140,8 +140,8 @@ async function allAreFinal(place: Place): Promise<void> {
 }
 
 async function cancel({ apis, apiKey }: World, id: string | null): Promise<void> {
-  const path = `/v1/videos/generations/${id}`;
-  expect((await call(apis[0] ?? '', apiKey, 'DELETE', path)).status).toBe(200);
+  const send = (method: string, path: string) => call(apis[0] ?? '', apiKey, method, path);
+  expect((await cancelTask(send, `${id}`)).status).toBe(200);
 }
 
 async function statusOf({ db }: World, id: string | null): Promise<string> {

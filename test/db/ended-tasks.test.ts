@@ -17,7 +17,7 @@ import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/db/reconcile'
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, rowsRead, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
 let db: Knex;
@@ -75,20 +75,8 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
 ])('the statement for %s reads no rows of ended tasks', async (_, statement) => {
   const read = await db.transaction(async (trx) => {
-    const before = await rowsRead(trx);
-    await statement(trx);
-    return (await rowsRead(trx)) - before;
+    return rowsRead(trx, tables, () => statement(trx));
   });
   // The limit is not 0, because the planner reads some rows at the ends of an index.
   expect(read).toBeLessThan(ended / 50);
 });
-
-/** Returns how many rows of the tables this transaction has read so far. */
-async function rowsRead(trx: Knex.Transaction): Promise<number> {
-  const { rows } = await trx.raw(
-    `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as read
-       from pg_stat_xact_user_tables where relname = any(?)`,
-    [tables],
-  );
-  return rows[0].read;
-}

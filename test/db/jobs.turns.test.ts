@@ -4,9 +4,10 @@
 import { giveTurns, takeSlot } from '../../src/db/jobs/slots';
 import { waitForTurn } from '../../src/db/jobs/steps';
 import { drawnOrder } from '../../src/domain/channel-order';
+import type { JobName } from '../../src/domain/job';
 import { anAccountWith } from '../support/books';
 import { aJobInput } from '../support/builders';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, rowsRead, type TestDatabase } from '../support/database';
 import { insertTaskRow, planJob } from '../support/upstream';
 
 let database: TestDatabase;
@@ -150,21 +151,14 @@ describe('turns of accounts', () => {
 
   describe('a turn', () => {
     /** Adds a waiting job and gives it a turn. Returns how many rows of jobs the turn read. */
-    async function rowsRead(account: string, channel: string): Promise<number> {
+    async function readByTurn(account: string, channel: string): Promise<number> {
       await wait(account, 1, [channel]);
       return database.db.transaction(async (trx) => {
-        const readSoFar = async () => {
-          const { rows } = await trx.raw<{ rows: { read: number }[] }>(
-            `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
-              where relname = 'jobs'`,
-          );
-          return rows[0]?.read ?? 0;
-        };
-        // The view also has what earlier transactions of the connection have not reported yet.
-        const before = await readSoFar();
-        const [given] = await giveTurns(trx, channel, 1);
-        const read = (await readSoFar()) - before;
-        await trx('jobs').where({ task_id: given?.taskId }).update({ state: 'closed' });
+        let given: readonly JobName[] = [];
+        const read = await rowsRead(trx, ['jobs'], async () => {
+          given = await giveTurns(trx, channel, 1);
+        });
+        await trx('jobs').where({ task_id: given[0]?.taskId }).update({ state: 'closed' });
         return read;
       });
     }
@@ -172,24 +166,24 @@ describe('turns of accounts', () => {
     test('reads no job that waits for another channel', async () => {
       const [channel, other] = [aChannel(), aChannel()];
       const account = await anAccount();
-      const alone = await rowsRead(account, channel);
+      const alone = await readByTurn(account, channel);
       expect(alone).toBeGreaterThan(0);
       await waitMany(account, 3_000, other);
-      expect(await rowsRead(account, channel)).toBeLessThan(alone + 50);
+      expect(await readByTurn(account, channel)).toBeLessThan(alone + 50);
     });
 
     test('reads no more jobs of a queue than the channel has slots', async () => {
       const channel = aChannel();
       const account = await anAccount();
-      const alone = await rowsRead(account, channel);
+      const alone = await readByTurn(account, channel);
       await waitMany(account, 3_000, channel);
-      expect(await rowsRead(account, channel)).toBeLessThan(alone + 50);
+      expect(await readByTurn(account, channel)).toBeLessThan(alone + 50);
     });
 
     test('reads few jobs even if each task has drawn its own order of the keys', async () => {
       const [channel, name] = [aChannel(), aChannel()];
       const account = await anAccount();
-      const alone = await rowsRead(account, channel);
+      const alone = await readByTurn(account, channel);
       const keys = Array.from({ length: 8 }, (_, n) => ({
         channel: `${name}:${n + 1}`,
         upstreamModel: 'm',
@@ -198,7 +192,7 @@ describe('turns of accounts', () => {
         const channels = drawnOrder(keys, seed).map((key) => key.channel);
         await wait(account, 1, channels);
       }
-      expect(await rowsRead(account, channel)).toBeLessThan(alone + 50);
+      expect(await readByTurn(account, channel)).toBeLessThan(alone + 50);
     });
   });
 

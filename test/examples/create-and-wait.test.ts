@@ -71,33 +71,27 @@ describe.each(examples)('the example %s', (file, command, needs) => {
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/key/i);
   });
-});
 
-describe('a create whose answer is lost', () => {
-  const lost = (times: number) => proxy.reset(/^POST/, Array(times).fill({ kind: 'lose' }));
-  const usable = examples.filter(([, , needs]) => isThere(needs));
-
-  test.each(usable)('makes one task with the example %s', async (file, command) => {
+  testWhere(`makes one task although answers to the create are lost (needs ${needs})`, async () => {
     const before = await tasks();
-    lost(2);
+    loseCreates(2);
     expect((await run(file, command, { BASE_URL: proxy.url })).code).toBe(0);
     expect(await tasks()).toBe(before + 1);
   });
 
-  test.each(usable)(
-    'makes one task with the example %s, although the program is stopped and run again',
-    async (file, command) => {
-      const before = await tasks();
-      lost(6);
-      const stopped = start(file, command, { BASE_URL: proxy.url });
-      await until('the program tries again', () => proxy.seen.length > 1);
-      await stopped.stop();
-      const [, IDEMPOTENCY_KEY = ''] = /^IDEMPOTENCY_KEY=(\S+)\n/.exec(stopped.err()) ?? [];
-      expect((await run(file, command, { IDEMPOTENCY_KEY })).code).toBe(0);
-      expect(await tasks()).toBe(before + 1);
-    },
-  );
+  testWhere(`makes one task although it is stopped and run again (needs ${needs})`, async () => {
+    const before = await tasks();
+    loseCreates(6);
+    const stopped = start(file, command, { BASE_URL: proxy.url });
+    await until('the program tries again', () => proxy.seen.length > 1);
+    await stopped.stop();
+    const [, IDEMPOTENCY_KEY = ''] = /^IDEMPOTENCY_KEY=(\S+)\n/.exec(stopped.err()) ?? [];
+    expect((await run(file, command, { IDEMPOTENCY_KEY })).code).toBe(0);
+    expect(await tasks()).toBe(before + 1);
+  });
 });
+
+const loseCreates = (times: number) => proxy.reset(/^POST/, Array(times).fill({ kind: 'lose' }));
 
 async function tasks(): Promise<number> {
   const { json } = await service.call('GET', '/v1/tasks?limit=100');

@@ -67,6 +67,26 @@ export async function statementsWaiting(db: Knex): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
+/** Runs the statements and returns how many rows of the tables they have read. */
+export async function rowsRead(
+  trx: Knex.Transaction,
+  tables: readonly string[],
+  statements: () => Promise<unknown>,
+): Promise<number> {
+  const readSoFar = async () => {
+    const { rows } = await trx.raw<{ rows: { read: number }[] }>(
+      `select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as read
+         from pg_stat_xact_user_tables where relname = any(?)`,
+      [[...tables]],
+    );
+    return rows[0]?.read ?? 0;
+  };
+  // The view also has what earlier transactions of the connection have not reported yet.
+  const before = await readSoFar();
+  await statements();
+  return (await readSoFar()) - before;
+}
+
 export function required(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: run this file with --selectProjects stack.`);

@@ -2,6 +2,7 @@
 // The start of the worker waits only for the first try.
 
 import { tryUntilDone } from '../../src/temporal/setup';
+import { stopping } from '../support/activity-settings';
 import { until } from '../support/until';
 
 function failingTimes(times: number) {
@@ -15,14 +16,12 @@ function failingTimes(times: number) {
 
 test('a setup that succeeds at the first try is neither repeated nor logged', async () => {
   const { calls, work } = failingTimes(0);
-  const stopping = new AbortController().signal;
   await tryUntilDone(work, { pauseMs: 1, stopping, onFault: (e) => calls.faults.push(e) });
   expect(calls).toEqual({ made: 1, faults: [] });
 });
 
 test('a failed setup is logged and repeated after a pause until it succeeds', async () => {
   const { calls, work } = failingTimes(3);
-  const stopping = new AbortController().signal;
   await tryUntilDone(work, { pauseMs: 20, stopping, onFault: (e) => calls.faults.push(e) });
   expect(calls.made).toBe(1);
   await until('a try worked', () => calls.made === 4);

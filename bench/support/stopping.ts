@@ -1,0 +1,2 @@
+/** For the activities of a worker that does not stop. */
+export const stopping = new AbortController().signal;
