@@ -3,7 +3,7 @@
 
 import { Select, Strip, Text, Toggle } from './controls.js';
 import { html, useEffect, useState } from './preact.js';
-import { enhanceAt, enhanceTargets, isDraft, takesTools } from './request.js';
+import { enhanceAt, enhanceTargets, hasLastFrame, isDraft, takesTools } from './request.js';
 
 export const optionNames = [
   'metadata.generate_audio',
@@ -52,7 +52,7 @@ export function Options({ draft, model, change, faults }) {
         ...${at('audio', 'metadata.generate_audio')} />`
       }
       ${
-        features.last_frame &&
+        hasLastFrame(draft, model) &&
         html`<${Toggle} label="Last frame" hint="as a picture"
         ...${at('lastFrame', 'metadata.return_last_frame')} />`
       }

@@ -118,6 +118,12 @@ export function isDraft({ draft }, { features }) {
   return features.draft && draft;
 }
 
+/** True if the video of this draft can have its last frame as a picture. */
+export function hasLastFrame(draft, model) {
+  const { last_frame: hasOne, draft_last_frame: hasOneInDrafts } = model.features;
+  return isDraft(draft, model) ? hasOneInDrafts : hasOne;
+}
+
 export function takesTools({ inputType }, { features }) {
   return features.tools.length > 0 && (inputType === 'text_to_video' || !features.tools_text_only);
 }
@@ -153,7 +159,7 @@ function metadataOf(draft, model) {
     generate_audio: features.audio && !draft.audio ? false : '',
     watermark: draft.watermark || '',
     draft: isDraft(draft, model) || '',
-    return_last_frame: (features.last_frame && draft.lastFrame) || '',
+    return_last_frame: (hasLastFrame(draft, model) && draft.lastFrame) || '',
     seed: numberOr(draft.seed),
     tools: takesTools(draft, model) && draft.webSearch ? [{ type: 'web_search' }] : [],
     execution_expires_after: numberOr(draft.expiresAfter),

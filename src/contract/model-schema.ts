@@ -65,6 +65,9 @@ export const modelSchema = z
       audio: z.boolean(),
       draft: z.boolean(),
       last_frame: z.boolean(),
+      draft_last_frame: z
+        .boolean()
+        .meta({ description: 'True if a draft can have its last frame too.' }),
       tools: z.array(z.string()),
       tools_text_only: z.boolean(),
       modes: z.array(z.string()),

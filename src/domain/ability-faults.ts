@@ -9,8 +9,8 @@ import type { Model } from './catalogue';
 import { makesLength } from './catalogue';
 import { list } from './resolution';
 
-// The generator also reads switches at the end of a prompt, for example `--dur`. A switch would
-// change the video after the service has computed the price.
+// The generator also reads switches in a prompt, for example `--dur`. A switch would change the
+// video after the service has computed the price.
 const promptSwitches: Readonly<Record<string, string>> = {
   rs: 'resolution',
   resolution: 'resolution',
@@ -18,10 +18,17 @@ const promptSwitches: Readonly<Record<string, string>> = {
   ratio: 'ratio',
   dur: 'duration',
   duration: 'duration',
+  frames: 'duration',
   fps: 'metadata.super_resolution_config.fps',
   framespersecond: 'metadata.super_resolution_config.fps',
 };
-const promptSwitch = new RegExp(`--(${Object.keys(promptSwitches).join('|')})(?![a-z])`, 'gi');
+// A dash inside a word is prose, as in "golden--ratio". Scripts without spaces between words have no
+// such dashes, so a switch may follow their letters.
+const wordBefore = '[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{N}_]';
+const promptSwitch = new RegExp(
+  `(?<!${wordBefore})--(${Object.keys(promptSwitches).join('|')})(?![\\p{L}_]|-\\p{L})`,
+  'giu',
+);
 
 export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
   // Counts code points, not UTF-16 units. `length` is checked first, because it is cheap and never

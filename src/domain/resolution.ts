@@ -40,6 +40,8 @@ export interface Frame {
   /** The field that named the tier. It is `size` only if `resolution` is absent. */
   readonly from: 'resolution' | 'size';
   readonly explicit: boolean;
+  /** False if the first image decides the ratio. */
+  readonly takesRatio: boolean;
 }
 
 interface AskedFrame {
@@ -105,7 +107,11 @@ export function resolveFrame(asked: AskedFrame, model: Model): { frame: Frame; f
   }
   const resolution = asked.draft && model.draft ? '480p' : (tier ?? model.defaults.resolution);
   const size = sizeOf(model, resolution, ratio);
-  return { frame: { resolution, ratio, size, from, explicit: tier !== undefined }, faults };
+  const takesRatio = decides !== 'image';
+  return {
+    frame: { resolution, ratio, size, from, explicit: tier !== undefined, takesRatio },
+    faults,
+  };
 }
 
 /** The words outside the API document, which only models that list them take. */
@@ -177,16 +183,29 @@ export function enhancementFaults(
     config.resolution_limit !== undefined &&
     config.resolution_limit <= shortSide
   ) {
-    const frameText = frame.size ? `${frame.size.width}x${frame.size.height}` : base;
-    faults.push({
-      code: 'unsupported_value',
-      param: `${enhancementParam}.resolution_limit`,
-      message:
-        `${enhancementParam}.resolution_limit: must be above ${shortSide}, the short side of the base output ` +
-        `(${frameText} on "${model.id}"); got ${config.resolution_limit}.`,
-    });
+    const param = `${enhancementParam}.resolution_limit`;
+    const message = `${param}: must be above ${limitSentence(config.resolution_limit, shortSide, frame, model)}`;
+    faults.push({ code: 'unsupported_value', param, message });
   }
   return faults;
+}
+
+function limitSentence(limit: number, above: number, frame: Frame, model: Model): string {
+  const { size, resolution, takesRatio } = frame;
+  if (size) {
+    const frameText = `${size.width}x${size.height} on "${model.id}"`;
+    return `${above}, the short side of the base output (${frameText}); got ${limit}.`;
+  }
+  const lower = model.ratios.filter((ratio) => {
+    const fixed = sizeOf(model, resolution, ratio);
+    return fixed !== null && shortSideOf(fixed) < limit;
+  });
+  const advice =
+    takesRatio && lower.length > 0 ? ` Send a ratio with a shorter side: ${list(lower)}.` : '';
+  return (
+    `${above}: with the ratio "adaptive" the short side of the base output may be up to ${above} ` +
+    `(${resolution} on "${model.id}"); got ${limit}.${advice}`
+  );
 }
 
 /** Checks only the contract's table of targets, which applies to every model. */
@@ -211,7 +230,11 @@ export function enhancementTargetFaults(
  */
 function baseShortSide({ size, resolution }: Frame, model: Model): number {
   const sizes = size ? [size] : Object.values(model.pixels[resolution] ?? {});
-  return Math.max(...sizes.map(({ width, height }) => Math.min(width, height)));
+  return Math.max(...sizes.map(shortSideOf));
+}
+
+function shortSideOf({ width, height }: Size): number {
+  return Math.min(width, height);
 }
 
 export function list(words: readonly string[]): string {

@@ -550,7 +550,7 @@ describe('lists of tasks and models', () => {
       resolutions: ['480p', '720p', '1080p'],
       durations: { min: 4, max: 12, auto: true },
       inputs: { reference_images_max: 1, videos_max: 0, middle_frames: false },
-      features: { audio: true, draft: true },
+      features: { audio: true, draft: true, last_frame: true, draft_last_frame: false },
       prices: [
         { audio: true, per_million_tokens: '16.000000' },
         { audio: false, per_million_tokens: '8.000000' },

@@ -281,6 +281,11 @@ describe('the capabilities of the model', () => {
       ['metadata.generate_audio unsupported_value'],
     ],
     [
+      'the last frame of a draft, for a model whose drafts have none',
+      { model: 'studio-1.5-pro', metadata: { draft: true, return_last_frame: true } },
+      ['metadata.return_last_frame unsupported_value'],
+    ],
+    [
       'a draft for a model without drafts',
       { metadata: { draft: true } },
       ['metadata.draft unsupported_value'],
@@ -376,19 +381,28 @@ describe('switches in a prompt that would change the price', () => {
     ['x --DURATION 15', 'duration'],
     ['--fps 60', 'fps'],
     ['x --framespersecond=60', 'fps'],
-    ['x--dur 15', 'duration'],
+    ['x --frames 289', 'duration'],
+    ['x\n--dur 15', 'duration'],
+    ['x. --dur:15', 'duration'],
+    ['一只猫--dur 15', 'duration'],
   ])('the prompt %j is refused, and the message names %s', (prompt, field) => {
     const { faults } = judge({ prompt });
     expect(faults.map(({ param, code }) => `${param} ${code}`)).toEqual(['prompt invalid_value']);
     expect(faults[0]?.message).toContain(field);
   });
 
-  test.each(['a well-rounded --durable-- thing', 'rs rt dur fps', 'x --seed 3', 'a - ratio'])(
-    'the prompt %j has no such switch and is accepted',
-    (prompt) => {
-      expect(faultsOf({ prompt })).toEqual([]);
-    },
-  );
+  test.each([
+    'a well-rounded --durable-- thing',
+    'rs rt dur fps',
+    'x --seed 3',
+    'a - ratio',
+    'the golden--ratio of a shell',
+    'two frames--frames of oak',
+    'Größe--ratio',
+    'the --ratio-like curve, and a --frames_of_oak',
+  ])('the prompt %j has no such switch and is accepted', (prompt) => {
+    expect(faultsOf({ prompt })).toEqual([]);
+  });
 });
 
 describe('the addresses', () => {

@@ -66,6 +66,44 @@ test.each([
   },
 );
 
+describe('the refusal of a `resolution_limit` says what would do', () => {
+  const sentence = (base: object, limit: number) =>
+    enhance({ ...base }, { resolution_limit: limit }).refusals?.[0]?.message;
+
+  test('with a ratio: the short side of its size', () => {
+    expect(sentence({ ratio: '16:9' }, 720)).toBe(
+      `${at}.resolution_limit: must be above 720, the short side of the base output (1280x720 on "studio-2.0-pro"); got 720.`,
+    );
+  });
+
+  test('with adaptive: how high the video may be, and the ratios that are low enough', () => {
+    expect(sentence({}, 840)).toBe(
+      `${at}.resolution_limit: must be above 960: with the ratio "adaptive" the short side of the base output may be up to ` +
+        '960 (720p on "studio-2.0-pro"); got 840. Send a ratio with a shorter side: 16:9, 4:3, 3:4, 9:16, 21:9.',
+    );
+  });
+
+  test.each([630, 700, 960])('each ratio that it names for %i is accepted', (limit) => {
+    const [, named] = / shorter side: (.*)\.$/.exec(sentence({}, limit) ?? '') ?? [];
+    const accepted = catalogue.models['studio-2.0-pro']!.ratios.filter(
+      (ratio) => enhance({ ratio }, { resolution_limit: limit }).plan,
+    );
+    expect(named?.split(', ') ?? []).toEqual(accepted);
+  });
+
+  test('no ratio is named if the first image decides the ratio', () => {
+    const model = catalogue.models['studio-2.0-pro']!;
+    const limits = { ...model.limits, ratios: { ...model.limits.ratios, image: 'image' as const } };
+    const models = { ...catalogue.models, 'studio-2.0-pro': { ...model, limits } };
+    const { request } = parseRequest({
+      ...{ model: 'studio-2.0-pro', prompt: 'x', image: 'https://example.com/a.png' },
+      metadata: { super_resolution_config: { resolution_limit: 700 } },
+    });
+    const [fault] = planTask(request, { ...catalogue, models }, { seed: 1 }).refusals ?? [];
+    expect(fault?.message).toMatch(/may be up to 960 .*; got 700\.$/);
+  });
+});
+
 test('the largest short side of a tier is the largest of all shapes that an adaptive video can have', () => {
   for (const [resolution, largest] of [
     ['480p', 640],

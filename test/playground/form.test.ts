@@ -39,8 +39,11 @@ on.describeInBrowser('the form of the playground', (site) => {
     expect(await page.getByRole('radio', { name: 'First & last frame' }).count()).toBe(0);
     expect(await page.getByRole('switch', { name: /^Draft/ }).count()).toBe(0);
     await page.getByLabel('Model', { exact: true }).selectOption('studio-1.5-pro');
+    await page.getByRole('switch', { name: /^Last frame/ }).check();
     await page.getByRole('switch', { name: /^Draft/ }).check();
     await page.getByText('a draft is always 480p').waitFor();
+    expect(await page.getByRole('switch', { name: /^Last frame/ }).count()).toBe(0);
+    await page.locator('.ticket:not(.busy) [data-test=hold]').waitFor();
   });
 
   test('an empty required field shows what to enter, and no create is sent', async () => {

@@ -207,6 +207,7 @@ class ModelFeatures(TypedDict):
     audio: bool
     draft: bool
     last_frame: bool
+    draft_last_frame: bool
     tools: List[str]
     tools_text_only: bool
     modes: List[str]

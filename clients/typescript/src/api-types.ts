@@ -326,6 +326,8 @@ export interface Model {
     audio: boolean;
     draft: boolean;
     last_frame: boolean;
+    /** True if a draft can have its last frame too. */
+    draft_last_frame: boolean;
     tools: Array<string>;
     tools_text_only: boolean;
     modes: Array<string>;

@@ -64,6 +64,7 @@ function shown(model: Model, { currency, ...offer }: Offer) {
       audio: model.audio,
       draft: model.draft !== null,
       last_frame: model.lastFrame,
+      draft_last_frame: model.lastFrame && model.draft !== null && model.draft.lastFrame !== false,
       tools: model.tools,
       tools_text_only: model.toolsTextOnly,
       modes: Object.keys(model.modes),

@@ -1,0 +1,175 @@
+// Walks all pairs of options of all models of catalogue.yaml. The studio must take the create of
+// every request that the service accepts: a caller must not wait for a job that can never run.
+
+import { createArk, generationBody } from '../../activities/upstream/ark/client';
+import { createMediakit, enhancementBody } from '../../activities/upstream/mediakit/client';
+import { UpstreamFault } from '../../activities/upstream/provider';
+import { metadataFields } from '../../src/contract/metadata-schema';
+import { parseRequest } from '../../src/contract/parse-request';
+import { requestFields } from '../../src/contract/request-schema';
+import { contractRatios, contractResolutions } from '../../src/contract/vocabulary';
+import type { Model } from '../../src/domain/catalogue';
+import type { RequestedJob } from '../../src/domain/job';
+import { planTask } from '../../src/domain/plan';
+import { aJobInput } from '../support/builders';
+import { theCatalogue } from '../support/catalogue';
+import { apiKey, type OpenStudio, openStudio } from './open-studio';
+
+const catalogue = theCatalogue();
+
+const picture = 'https://media.example.com/picture.png';
+const clip = 'https://media.example.com/clip.mp4';
+const sound = 'https://media.example.com/sound.mp3';
+const times = (count: number, url: string) => Array.from({ length: count }, () => url);
+
+/** Values of each field; those of `duration` depend on the model. */
+const valuesOf = ({ durations }: Model): Readonly<Record<string, readonly unknown[]>> => ({
+  prompt: ['a golden--ratio spiral -- in sand'],
+  mode: ['fast', 'pro', 'other'],
+  input_type: ['text_to_video', 'first_last_frame', 'reference'],
+  image: [picture],
+  images: [1, 2, 4, 9].map((count) => times(count, picture)),
+  videos: [1, 3].map((count) => times(count, clip)),
+  audios: [1, 3].map((count) => times(count, sound)),
+  resolution: contractResolutions,
+  ratio: contractRatios,
+  size: ['480p', '1280x720', '1440x1440'],
+  duration: [-1, durations.min, durations.max, 15],
+  seconds: ['6'],
+});
+
+const metadataValues: Readonly<Record<string, readonly unknown[]>> = {
+  generate_audio: [true, false],
+  watermark: [true, false],
+  draft: [true, false],
+  seed: [-1, 0, 4_294_967_295],
+  return_last_frame: [true, false],
+  execution_expires_after: [3_600, 259_200],
+  tools: [[], { type: 'web_search' }],
+  super_resolution_config: [
+    { resolution: '1080p' },
+    { resolution: '4k', scene: 'old_film', tool_version: 'professional' },
+    { resolution_limit: 961, fps: 120 },
+    { resolution_limit: 2_160, scene: 'ugc', fps: 1 },
+  ],
+  callback_url: ['https://hooks.example.com/video'],
+  safety_identifier: ['x'.repeat(64)],
+  input_video_duration: [0.1, 45],
+  labels: [{ project: 'one' }],
+  camera_fixed: [true],
+};
+
+interface Option {
+  readonly name: string;
+  readonly fields: object;
+  readonly metadata: object;
+}
+
+function optionsOf(model: Model): Option[] {
+  const atTop = Object.entries(valuesOf(model)).flatMap(([name, values]) =>
+    values.map((value) => ({ name, fields: { [name]: value }, metadata: {} })),
+  );
+  const inside = Object.entries(metadataValues).flatMap(([name, values]) =>
+    values.map((value) => ({
+      name: `metadata.${name}`,
+      fields: {},
+      metadata: { [name]: value },
+    })),
+  );
+  return [...atTop, ...inside];
+}
+
+function* pairsOf(options: readonly Option[]): Generator<readonly [Option, Option]> {
+  for (const [index, first] of options.entries()) {
+    for (const second of options.slice(index)) {
+      if (first === second || first.name !== second.name) yield [first, second];
+    }
+  }
+}
+
+/** The job of this pair of options; null if the service refuses them. */
+function jobOf(model: Model, pair: readonly Option[]): RequestedJob | null {
+  const fields = pair.map((option) => option.fields);
+  const metadata = pair.map((option) => option.metadata);
+  const { request, faults, ...from } = parseRequest({
+    ...Object.assign({ model: model.id, prompt: 'a cat' }, ...fields),
+    metadata: Object.assign({}, ...metadata),
+  });
+  if (faults.length > 0) return null;
+  const { plan } = planTask(request, catalogue, { seed: 7, ...from });
+  return plan ? aJobInput({ request, plan, videoUrl: clip }) : null;
+}
+
+let studio: OpenStudio;
+
+beforeAll(async () => {
+  studio = await openStudio();
+  const script = { render: 'none', run_s: 6_000, enhance: { render: 'none', run_s: 6_000 } };
+  expect((await studio.call('POST', '/admin/script', script)).status).toBe(200);
+});
+afterAll(() => studio.close());
+
+/** The creates of this job at the studio, by their bodies. */
+function createsOf(input: RequestedJob): readonly (readonly [string, () => Promise<unknown>])[] {
+  const access = { apiKey, timeoutMs: 60_000, honoursIdempotencyKey: false, hasList: true };
+  const generator = createArk({ ...access, baseUrl: `${studio.url}/api/v3` });
+  const enhancer = createMediakit({ ...access, baseUrl: studio.url });
+  const { upstreamModel } = input.plan.channels[0]!;
+  const generation = JSON.stringify(generationBody(input, upstreamModel));
+  const enhancement = JSON.stringify({ ...enhancementBody(input), client_token: '' });
+  return [
+    [generation, () => generator.create(input, upstreamModel)],
+    ...(input.plan.enhancement ? [[enhancement, () => enhancer.create(input, '')] as const] : []),
+  ];
+}
+
+/** Returns the code and the field of the studio's refusal; null if it takes the create. */
+async function refusalOf(create: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await create();
+    return null;
+  } catch (error) {
+    if (!(error instanceof UpstreamFault)) throw error;
+    return `${error.code} ${error.param}`;
+  }
+}
+
+test('the walk has values of every field', () => {
+  const fields = Object.keys(valuesOf(Object.values(catalogue.models)[0]!));
+  expect(['model', ...fields].sort()).toEqual(Object.keys(requestFields).sort());
+  expect(Object.keys(metadataValues).sort()).toEqual(
+    ['camera_fixed', ...Object.keys(metadataFields)].sort(),
+  );
+});
+
+test.each(Object.keys(catalogue.models))(
+  'the studio takes every pair of options that is accepted for %s',
+  async (id) => {
+    const model = catalogue.models[id]!;
+    const refused: string[] = [];
+    const tried = new Set<string>();
+    const sent = new Set<string>();
+    const waiting: (() => Promise<void>)[] = [];
+    for (const pair of pairsOf(optionsOf(model))) {
+      const input = jobOf(model, pair);
+      if (!input) continue;
+      for (const { name } of pair) tried.add(name);
+      const shown = pair.map(({ fields, metadata }) => JSON.stringify({ ...fields, ...metadata }));
+      for (const [body, create] of createsOf(input)) {
+        if (sent.has(body)) continue;
+        sent.add(body);
+        waiting.push(async () => {
+          const refusal = await refusalOf(create);
+          if (refusal) refused.push(`${shown.join(' and ')}: ${refusal}`);
+        });
+      }
+    }
+    const work = async () => {
+      for (let next = waiting.pop(); next; next = waiting.pop()) await next();
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    expect(refused).toEqual([]);
+    expect(tried.size).toBeGreaterThan(15);
+  },
+  120_000,
+);
