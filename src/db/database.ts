@@ -5,9 +5,10 @@
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../domain/assert';
-import { migrations } from './migrations';
+import { hashOf, migrations } from './migrations';
 import { grantPrivileges, type Roles } from './roles';
 import {
+  madeByAnother,
   refuseEncoding,
   refuseOtherThanOwner,
   refusePooler,
@@ -180,22 +181,24 @@ async function applyMissing(trx: Knex.Transaction) {
   await trx.raw(`
     create table if not exists schema_migrations (
       name       text primary key,
+      hash       text not null,
       applied_at timestamptz not null default now()
     )`);
-  const { rows } = await trx.raw<{ rows: { name: string }[] }>(
-    'select name from schema_migrations',
-  );
-  const { missing, isNewer } = compared(rows.map((row) => row.name));
-  for (const { name, up } of missing) {
-    await up(trx);
-    await trx.raw('insert into schema_migrations (name) values (?)', [name]);
+  const { missing, isNewer } = compared(await appliedSteps(trx));
+  for (const step of missing) {
+    await trx.raw(step.sql);
+    await trx.raw('insert into schema_migrations (name, hash) values (?, ?)', [
+      step.name,
+      hashOf(step),
+    ]);
   }
   return { isNewer, applied: missing.map(({ name }) => name) };
 }
 
 /**
- * Throws if the schema lacks a step of this code. A newer schema is right too: its steps only add,
- * and processes of the old version must be able to start again while they are replaced.
+ * Throws if the schema lacks a step of this code, or has it with another text. A newer schema is right
+ * too: its steps only add, and processes of the old version must be able to start again while they are
+ * replaced.
  */
 export async function checkSchema(db: Knex): Promise<void> {
   await refusePooler(db);
@@ -207,28 +210,41 @@ export async function checkSchema(db: Knex): Promise<void> {
   }
 }
 
-async function appliedSteps(db: Knex): Promise<readonly string[]> {
+interface AppliedStep {
+  readonly name: string;
+  readonly hash: string;
+}
+
+async function appliedSteps(db: Knex): Promise<readonly AppliedStep[]> {
   try {
-    const { rows } = await db.raw<{ rows: { name: string }[] }>(
-      'select name from schema_migrations',
+    const { rows } = await db.raw<{ rows: AppliedStep[] }>(
+      'select name, hash from schema_migrations',
     );
-    return rows.map((row) => row.name);
+    return rows;
   } catch (error) {
+    const { code } = error as { code?: unknown };
     // 42P01: the table does not exist, because this database was never migrated.
-    if ((error as { code?: unknown }).code === '42P01') return [];
+    if (code === '42P01') return [];
+    // 42703: the table has no hashes.
+    if (code === '42703') throw madeByAnother('its steps have no hashes');
     throw error;
   }
 }
 
-/** Throws if the schema has steps of another version, but not all steps of this one. */
-function compared(applied: readonly string[]) {
+/** Throws if a step has another text, or if there are steps of another version but not all of this one. */
+function compared(applied: readonly AppliedStep[]) {
+  const hashes = new Map(applied.map(({ name, hash }) => [name, hash]));
+  const missing = migrations.filter(({ name }) => !hashes.has(name));
+  const other = migrations.filter(
+    (step) => (hashes.get(step.name) ?? hashOf(step)) !== hashOf(step),
+  );
+  if (other.length > 0) {
+    throw madeByAnother(`${other.map(({ name }) => name).join(', ')} has another text`);
+  }
   const known = new Set(migrations.map(({ name }) => name));
-  const unknown = applied.filter((name) => !known.has(name));
-  const missing = migrations.filter(({ name }) => !applied.includes(name));
+  const unknown = applied.filter(({ name }) => !known.has(name));
   if (unknown.length > 0 && missing.length > 0) {
-    throw new SchemaMismatch(
-      `The database was made by another version of the service (${unknown.join(', ')}). Nothing was changed.`,
-    );
+    throw madeByAnother(`it has ${unknown.map(({ name }) => name).join(', ')}`);
   }
   return { missing, isNewer: unknown.length > 0 };
 }

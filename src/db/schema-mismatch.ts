@@ -8,6 +8,14 @@ export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }
 
+/** This code cannot repair such a schema: only the version that made it fits. */
+export function madeByAnother(how: string): SchemaMismatch {
+  return new SchemaMismatch(
+    `The database was made by another version of the service (${how}), and nothing was changed: ` +
+      'use the version that ran on it last, or an empty database.',
+  );
+}
+
 /** A pooler may ignore the settings of a connection. Then our time limits would not apply. */
 export async function refusePooler(db: Knex): Promise<void> {
   const { rows } = await db.raw<{ rows: { lock_timeout: string }[] }>('show lock_timeout');

@@ -12,10 +12,16 @@ import { startStack } from './stack';
 import usageLines from './usage.json';
 
 export const dev: Command<'dev'> = async ({ config, args }) => {
-  const { without, receivers, help } = optionsOf(args);
+  const { without, receivers, setAside, help } = optionsOf(args);
   if (help) {
     process.stdout.write(`${usage}\n`);
     return 0;
+  }
+  if (setAside && config.databaseUrl) {
+    throw new CommandError(
+      '--set-aside moves the data folder, and not what DATABASE_URL names.',
+      2,
+    );
   }
   // The terminal may be closed, or a pipe that reads the lines. The stack must still stop in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -29,6 +35,7 @@ export const dev: Command<'dev'> = async ({ config, args }) => {
     environment: config.environment,
     without,
     receivers,
+    setAside,
     supervised: true,
     progress,
     onGivenUp: giveUp,
@@ -50,11 +57,14 @@ const usage = usageLines.join('\n');
 function optionsOf(args: readonly string[]) {
   const several = { type: 'string', multiple: true } as const;
   try {
-    const options = { without: several, receiver: several, help: { type: 'boolean' } } as const;
-    const { without = [], receiver = [], help } = parseArgs({ args: [...args], options }).values;
+    const flag = { type: 'boolean', default: false } as const;
+    const options = { without: several, receiver: several, 'set-aside': flag, help: flag } as const;
+    const { values } = parseArgs({ args: [...args], options });
+    const { without = [], receiver = [], 'set-aside': setAside, help } = values;
     return {
       without: wordsOf(without).map(partOf),
       receivers: wordsOf(receiver).map(receiverOf),
+      setAside,
       help,
     };
   } catch (error) {

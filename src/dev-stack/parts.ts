@@ -24,6 +24,8 @@ export interface StackOptions {
   readonly without?: readonly PartName[];
   /** Additional `host:port` pairs that callbacks and downloads of media may reach. */
   readonly receivers?: readonly string[];
+  /** True if the data of earlier starts are moved away first. */
+  readonly setAside?: boolean;
   /** True if parts that die are restarted. Tests restart parts themselves. */
   readonly supervised?: boolean;
   readonly progress?: Progress;

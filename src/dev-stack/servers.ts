@@ -7,6 +7,7 @@ import { checkDatabase, checkTemporal } from '../commands/checks';
 import { CommandError } from '../commands/command';
 import type { Config } from '../config/config';
 import { connect, migrate, noRoles } from '../db/database';
+import { SchemaMismatch } from '../db/schema-mismatch';
 import type { Child } from '../embedded/child';
 import { roleNames, startPostgres } from '../embedded/postgres';
 import { startTemporal } from '../embedded/temporal';
@@ -63,7 +64,7 @@ export async function startDatabase(site: Site, config: Config) {
   const db = connect({ url: urls.owner, poolMax: 2, applicationName: 'npm start', log });
   try {
     const demo = await site.progress.step('migrating the database', async () => {
-      await migrate(db, rolesGranted);
+      await migrate(db, rolesGranted).catch(given ? undefined : offersToSetAside(site.dataDir));
       return demoOf(site.dataDir, db, config);
     });
     return {
@@ -76,6 +77,17 @@ export async function startDatabase(site: Site, config: Config) {
     await db.destroy();
   }
 }
+
+/** Our own PostgreSQL is never behind a pooler and has the right encoding and owner. */
+const offersToSetAside = (dataDir: string) => (error: unknown) => {
+  if (!(error instanceof SchemaMismatch)) throw error;
+  throw new CommandError(
+    `The data in ${dataDir} were made by another version of the service: start that version, or run ` +
+      '`npm start -- --set-aside`, which moves them to a dated folder beside and begins with none.',
+    1,
+    { cause: error },
+  );
+};
 
 export async function startTemporalServer(
   site: Site,

@@ -24,6 +24,7 @@ import {
 import { choosePorts } from './ports';
 import { silent } from './progress';
 import { checkGiven, startDatabase, startTemporalServer } from './servers';
+import { setAside } from './set-aside';
 import type { Part } from './supervised-process';
 
 export interface Stack {
@@ -43,6 +44,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   const progress = options.progress ?? silent;
   const lock = await lockStack(dataDir, progress.line, options.onGivenUp);
+  if (options.setAside) await setAside(dataDir, progress.line);
   await removeDevFile(dataDir);
   const without = new Set<string>(options.without);
   const has = (name: PartName) => !without.has(name);

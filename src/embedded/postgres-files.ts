@@ -101,11 +101,12 @@ export async function dataFolder(wanted: string, owner: ServerUser): Promise<str
   return ownedBy(sign, folder);
 }
 
-/** Throws an error if the folder belongs to another sign: then this sign is a copy. */
+/** Throws an error if another sign leads to the folder too: then this sign is a copy. */
 async function ownedBy(sign: string, folder: string): Promise<string> {
   const ownerFile = `${folder}.owner`;
   const owner = (await readFile(ownerFile, 'utf8').catch(() => '')).trim();
-  if (owner !== '' && owner !== sign && existsSync(owner)) {
+  const other = owner === sign ? '' : await readFile(owner, 'utf8').catch(() => '');
+  if (other.trim() === folder) {
     throw new SetupError(
       `The database in ${folder} belongs to ${dirname(owner)}, of which this folder is a copy. ` +
         `Remove ${sign} to begin with an empty database.`,

@@ -1,9 +1,12 @@
 // Tests migrations by several processes at once, failing migrations and schemas of another version.
 // Also tests the time limits of a connection.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { checkSchema, connect, migrate, noRoles } from '../../src/db/database';
-import { migrations } from '../../src/db/migrations';
+import { hashOf, migrations } from '../../src/db/migrations';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runProcess } from '../support/processes';
 import { temporalAddress } from '../support/temporal';
@@ -15,6 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
+const fromTheFuture = { name: '9999_from_the_future', hash: 'x' };
 const empty = (db: Knex) => db.raw('drop schema public cascade; create schema public');
 
 test('if several processes migrate at once, one process applies all steps and the others apply none', async () => {
@@ -72,7 +76,7 @@ test('an old schema is reported with its missing steps, and a newer schema is us
   await expect(checkSchema(database.db)).rejects.toThrow(/lacks 0001_schema:/);
   await migrate(database.db);
   await checkSchema(database.db);
-  await database.db('schema_migrations').insert({ name: '9999_from_the_future' });
+  await database.db('schema_migrations').insert(fromTheFuture);
   await checkSchema(database.db);
   expect(await migrate(database.db)).toEqual([]);
 });
@@ -83,7 +87,7 @@ test('the privileges in a newer schema are left as they are', async () => {
   await migrate(db);
   await db.raw(`create role ${role}`);
   await db.raw(`grant select on tasks to ${role}`);
-  await db('schema_migrations').insert({ name: '9999_from_the_future' });
+  await db('schema_migrations').insert(fromTheFuture);
   await migrate(db, { ...noRoles, api: role });
   const { rows } = await db.raw(`select has_table_privilege(?, 'balances', 'select') as may`, [
     role,
@@ -95,10 +99,46 @@ test('the privileges in a newer schema are left as they are', async () => {
 test('a schema of another version that lacks a step of this one is refused', async () => {
   await migrate(database.db);
   await database.db('schema_migrations').delete();
-  await database.db('schema_migrations').insert({ name: '9999_from_the_future' });
-  const refusal = /another version .*9999_from_the_future.*Nothing was changed/;
+  await database.db('schema_migrations').insert(fromTheFuture);
+  const refusal = /another version .*9999_from_the_future.*nothing was changed/;
   await expect(checkSchema(database.db)).rejects.toThrow(refusal);
   await expect(migrate(database.db)).rejects.toThrow(refusal);
+});
+
+describe('a schema whose first step', () => {
+  const refusal =
+    /^The database was made by another version of the service \(.+\), and nothing was changed: use the version that ran on it last, or an empty database\.\n$/;
+  const address = () => ({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporalAddress() });
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'video-schema-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const otherHash = () => database.db('schema_migrations').update({ hash: 'of another text' });
+  const noHashes = () => database.db.raw('alter table schema_migrations drop column hash');
+
+  describe.each([
+    ['has another text', otherHash],
+    ['has no hash', noHashes],
+  ])('%s', (_what, plant) => {
+    test.each([['admin migrate'], ['admin accounts list'], ['api'], ['worker']])(
+      'is refused by `%s` with one sentence that names the remedy',
+      async (line) => {
+        await migrate(database.db);
+        await plant();
+        const rest = { STORAGE_DIR: folder, PORT: '0' };
+        const keys = { STUDIO_API_KEY: 'studio-key', STUDIO_URL: 'http://127.0.0.1:1' };
+        const { code, err } = await runProcess(line.split(' '), { ...address(), ...rest, ...keys });
+        expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(refusal) });
+      },
+    );
+  });
+});
+
+test('the hash of a step stays the same after a change of a comment, and not after a change of a word', () => {
+  const of = (sql: string) => hashOf({ name: 'a', sql });
+  expect(of('create table a ( -- one\n  b text)')).toBe(of('create table a ( b text)'));
+  expect(of('create table a (b text)')).not.toBe(of('create table a (b int)'));
 });
 
 test('every connection has time limits for statements, locks and idle transactions', async () => {

@@ -82,6 +82,12 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
     /TEMPORAL_ADDRESS has to say/,
   ],
   [
+    'data to set aside that are not in the data folder',
+    ['dev', '--set-aside'],
+    { DATABASE_URL: 'postgres://user@127.0.0.1:1/video' },
+    /--set-aside moves the data folder, and not what DATABASE_URL names/,
+  ],
+  [
     'a missing catalogue file',
     ['dev'],
     { CATALOGUE_FILE: '/none.yaml' },

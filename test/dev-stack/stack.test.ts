@@ -2,8 +2,11 @@
 // tests use one stack in this order: start, use, stop, start, kill, start. Each test continues
 // after the previous test.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connect } from '../../src/db/database';
+import { startPostgres } from '../../src/embedded/postgres';
 import {
   aDataDir,
   type DataDir,
@@ -241,4 +244,24 @@ test('the stack exits at once after a second signal', async () => {
   });
   expect((await stack.ended).code).toBe(130);
   await until('nobody is left', () => !running.some(isAlive));
+});
+
+test('data of another version are refused with one sentence, and `--set-aside` keeps them beside and begins with none', async () => {
+  const { url, stop } = await startPostgres({ dataDir: join(data.path, 'postgres') });
+  const db = connect({ url, poolMax: 1, applicationName: 'other version' });
+  await db('schema_migrations').update({ hash: 'of another text' });
+  await db.destroy();
+  await stop();
+  const { code, err } = await runProcess(['dev'], environment({ PORT: '0' }));
+  const sentence =
+    /^The data in \S+ were made by another version .* or run `npm start -- --set-aside`, .*\n$/;
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(sentence) });
+  const before = readdirSync(data.path).filter((name) => name !== 'logs');
+
+  stack = await startStack('--set-aside');
+  const aside = /earlier data are in (\S+)\.\n/.exec(stack.said())?.[1] ?? '';
+  expect(aside).toMatch(new RegExp(`^${data.path}-\\d{4}-\\d\\d-\\d\\dT\\d{9}Z$`));
+  expect(readdirSync(aside)).toEqual(expect.arrayContaining(before));
+  expect((await api('GET', `/v1/videos/generations/${taskId}`)).status).toBe(404);
+  await rm(aside, { recursive: true });
 });

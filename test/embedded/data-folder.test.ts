@@ -51,6 +51,14 @@ asRoot('a moved folder keeps its data', async () => {
   expect((await readFile(`${folder}.owner`, 'utf8')).trim()).toBe(`${wanted('b')}.elsewhere`);
 });
 
+asRoot('a moved folder keeps its data, also after new data began in its place', async () => {
+  const folder = await elsewhere();
+  await rename(join(parent, 'a'), join(parent, 'b'));
+  await mkdir(join(parent, 'a'));
+  expect(await elsewhere()).not.toBe(folder);
+  expect(await elsewhere('b')).toBe(folder);
+});
+
 asRoot('data that the server may no longer reach are not replaced by empty data', async () => {
   await chmod(parent, 0o755);
   await mkdir(await dataFolder(wanted('a'), owner));
