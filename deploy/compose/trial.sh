@@ -3,7 +3,11 @@
 # Run it in the folder of docker-compose.yml. An existing .env is kept, because overwritten secrets cannot be restored.
 set -euC
 umask 077
+tag=$(git describe --always --dirty 2> /dev/null || echo local)
 cat > .env <<END
+TAG=$tag
+STUDIO_TAG=$tag
+COMMIT=$(git rev-parse HEAD 2> /dev/null || echo unknown)
 POSTGRES_PASSWORD=$(openssl rand -hex 24)
 DATABASE_OWNER_PASSWORD=$(openssl rand -hex 24)
 DATABASE_API_PASSWORD=$(openssl rand -hex 24)

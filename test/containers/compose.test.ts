@@ -4,11 +4,11 @@
 // A step finds its block by words in it, so these words must stay in the page:
 //   README, "Two commands"          # the playground is at
 //   "Run it for real"               COMPOSE_FILE=…; curl -s https://video.example.com/readyz;
-//                                   the three lines that apply a setting; sh -c 'kill -HUP 1'
+//                                   deploy.sh --settings; sh -c 'kill -HUP 1'
 //   "Images"                        npm run -s sbom
 //   deploy/helm/README.md           kubectl exec -i deploy/video-api --
-//   "Deploys"                       docker compose build migrate   # the image; worker-next
-//   "Backup and restore"            dropdb -U video --force temporal; up -d --wait postgres
+//   "Deploys"                       git pull; worker-next
+//   "Backup and restore"            docker compose cp backup:/backups/; restore.sh … files.tar
 
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,18 +19,18 @@ import { blockWith, type Copy, copyOfProject, inlineWith } from './page';
 import { listedIn, metadataHost, packagesIn, reaches } from './probes';
 
 const minutes = 60_000;
-const applySettings =
-  'docker compose up -d --no-deps --wait worker\ndocker compose up -d --no-deps --wait api\ndocker compose up -d --no-deps --wait api-2\n';
+const applySettings = 'sh deploy/compose/deploy.sh --settings\n';
 let copy: Copy;
 let caller: ReturnType<typeof callerWith>;
 
 beforeAll(async () => {
   copy = copyOfProject();
   await removeContainers();
+  const tag = await copy.commit();
   // An engine that was used before has images of an older state.
   for (const name of ['service', 'studio']) {
     await copy.sh(
-      `docker build -q --target ${name} -t video-generation-${name}:local .`,
+      `docker build -q --target ${name} -t video-generation-${name}:local -t video-generation-${name}:${tag} .`,
       15 * minutes,
     );
   }
@@ -350,29 +350,55 @@ test(
 test(
   'a deploy under load gives no 5xx and keeps the number of workers and the studio',
   async () => {
-    setInEnv('TAG=a0', 'COMMIT=a0');
+    const tag = await copy.commit();
     const studio = await pidOf('studio');
-    const imagesNow = async () =>
-      (await copy.sh("docker compose ps --format '{{.Image}}' api api-2 worker"))
-        .trim()
-        .split('\n');
     const before = await imagesNow();
     const started = Date.now();
-    const counts = await caller.underLoad(() =>
-      copy.sh(blockWith('docker compose build migrate       ')),
-    );
+    const deploy = blockWith('git pull', { 'git pull\n': '' });
+    const counts = await caller.underLoad(() => copy.sh(deploy, 15 * minutes));
     note(`deploy in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`);
     expect(Object.keys(counts)).toEqual(['200']);
-    expect(await imagesNow()).toEqual(before.map(() => 'video-generation-service:a0'));
+    expect(await imagesNow()).toEqual(before.map(() => `video-generation-service:${tag}`));
     expect(await pidOf('studio')).toBe(studio);
+    const { commit } = (await (await caller.call('/version')).json()) as { commit: string };
+    expect((await copy.sh('git rev-parse HEAD')).trim()).toBe(commit);
+    await copy.sh(`docker tag video-generation-service:${tag} video-generation-service:a1`);
   },
-  15 * minutes,
+  20 * minutes,
+);
+
+async function imagesNow(): Promise<string[]> {
+  const listed = await copy.sh("docker compose ps --format '{{.Image}}' api api-2 worker");
+  return listed.trim().split('\n');
+}
+
+test.each([
+  ['whose migration fails', 'exit 1', 'the migration failed'],
+  ['whose workers crash', '[ "$0" = admin ] || exit 1', 'a new worker did not become healthy'],
+])(
+  'a deploy of an image %s stops, and leaves every process as it was',
+  async (_, program, sentence) => {
+    const entry = JSON.stringify(['sh', '-c', program]);
+    await copy.sh(
+      `printf 'FROM video-generation-service:a1\nENTRYPOINT %s\n' '${entry}' | docker build -q -t video-generation-service:bad -`,
+    );
+    const before = [await copy.sh('docker compose ps -q'), await imagesNow()];
+    const said: string[] = [];
+    const counts = await caller.underLoad(async () => {
+      const failing = 'if sh deploy/compose/deploy.sh bad 2>&1; then echo DEPLOYED; fi';
+      said.push(await copy.sh(failing, 15 * minutes));
+    });
+    expect(said.join()).toContain(sentence);
+    expect(said.join()).not.toContain('DEPLOYED');
+    expect(Object.keys(counts)).toEqual(['200']);
+    expect([await copy.sh('docker compose ps -q'), await imagesNow()]).toEqual(before);
+  },
+  20 * minutes,
 );
 
 test(
   'a deploy with worker versions keeps each task of a minute on its build',
   async () => {
-    await copy.sh('docker tag video-generation-service:a0 video-generation-service:a1');
     setInEnv('TAG=a1', 'WORKER_BUILD_ID=a1');
     await copy.sh(blockWith(applySettings));
     const block = blockWith('up -d --no-deps --wait worker-next');
@@ -445,7 +471,7 @@ test(
 );
 
 const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
-const named = { 'video-2026-01-31.dump': 'video.dump' };
+const named = { 'video-2026-01-31T000000Z.dump': 'video.dump' };
 
 /** Dumps the database by the service `backup`, and takes the newest dump out of its volume. */
 async function dump(): Promise<void> {
@@ -454,24 +480,53 @@ async function dump(): Promise<void> {
   await copy.sh(`${newest} > video.dump`);
 }
 
+test('a restore of a misspelt or a cut dump changes nothing', async () => {
+  await dump();
+  await copy.sh('head -c 20000 video.dump > cut.dump');
+  const before = await copy.sh('docker compose ps -q');
+  for (const name of ['vidoe.dump', 'cut.dump', 'catalogue.yaml']) {
+    const tried = `if sh deploy/compose/restore.sh ${name} 2>&1; then echo RESTORED; fi`;
+    const said = await copy.sh(tried);
+    expect(said).toMatch(/The restore stopped: .*\nNothing was changed\.\n$/);
+  }
+  expect(await copy.sh('docker compose ps -q')).toBe(before);
+  await caller.film();
+});
+
 test(
-  'a dump is made after the migration, and a restore keeps who may connect',
+  'a dump is made after the migration, a restore keeps who may connect, and it can be taken back',
   async () => {
     const before = await copy.sh(databaseRights);
     const { id } = await caller.film();
     await dump();
-    const block = blockWith('dropdb -U video --force temporal', named);
-    expect(await copy.sh(block, 15 * minutes)).not.toMatch(/difference found/);
-    expect(await copy.sh(databaseRights)).toBe(before);
+    const [, restore = ''] = blockWith('docker compose cp backup:/backups/').split('.dump .\n');
+    const command = restore.replace(Object.keys(named)[0] ?? '', 'video.dump');
+    const said = await copy.sh(command, 15 * minutes);
+    expect(said).toMatch(/The books agree: [1-9]/);
+    const aside = /video_before_(\w+)/.exec(said)?.[1] ?? '';
     await untilReady();
     await caller.ended(id);
-    // The new Temporal does not know the build.
+    // The new Temporal does not know the build of the workers, so this task stays pending.
+    const later = (await (await caller.create()).json()) as { id: string };
+    await copy.sh(`sh deploy/compose/restore.sh --back ${aside}`, 15 * minutes);
+    await copy.sh('docker compose up -d', 5 * minutes);
+    await untilReady();
+    await caller.ended(id);
+    expect((await caller.call(`/v1/videos/generations/${later.id}`)).status).toBe(404);
+    await copy.sh(command, 15 * minutes);
+    const dropped =
+      "select format('drop database %I', datname) from pg_database where datname ~ '_(before|after)_'";
+    await copy.sh(
+      `docker compose exec -T postgres psql -U video -d postgres -qAtc "${dropped}" | docker compose exec -T postgres psql -U video -d postgres -q`,
+    );
+    expect(await copy.sh(databaseRights)).toBe(before);
+    await untilReady();
     setInEnv('WORKER_BUILD_ID=');
     await copy.sh(blockWith(applySettings));
     await caller.film();
     await agrees();
   },
-  15 * minutes,
+  40 * minutes,
 );
 
 test(
@@ -486,18 +541,18 @@ test(
     await copy.sh(
       'docker compose --profile demo --profile next --profile monitoring down -v --timeout 5',
     );
-    const block = blockWith('up -d --wait postgres', named);
-    const said = await copy.sh(block, 15 * minutes);
-    expect(said).not.toMatch(/difference found/);
+    const said = await copy.sh(blockWith('files.tar', named), 15 * minutes);
+    expect(said).toMatch(/The books agree: [1-9]/);
     await copy.sh('docker compose --profile demo up -d --wait studio');
     await untilReady();
-    expect(await copy.sh(databaseRights)).toBe(before);
+    const now = (await copy.sh(databaseRights)).replaceAll(/^\w+_before_.*\n/gm, '');
+    expect(now).toBe(before);
     expect((await caller.ended(id)).billing.charged).toMatch(/^\d/);
     expect((await film()).equals(stored)).toBe(true);
     await caller.film();
     await agrees();
   },
-  15 * minutes,
+  20 * minutes,
 );
 
 test(

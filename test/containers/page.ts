@@ -13,6 +13,7 @@ const named = ['docs/operations.md', 'docs/symptoms.md', 'README.md', 'deploy/he
 const pages = named.map((name) => readFileSync(join(project, name), 'utf8'));
 const blocks = pages.flatMap(blocksOf);
 const copied = [
+  '.gitignore',
   ...['package.json', 'package-lock.json', '.npmrc', '.dockerignore', 'Dockerfile', 'LICENSE'],
   ...['tsconfig.json', 'tsconfig.build.json', 'catalogue.yaml', 'catalogue.ark.yaml'],
   ...['docker-compose.yml', 'deploy', 'ops', 'scripts', 'src', 'studio', 'workflows', 'activities'],
@@ -23,7 +24,15 @@ export interface Copy {
   readonly folder: string;
   /** Runs shell text in the copy, and returns what it wrote. */
   sh(text: string, withinMs?: number): Promise<string>;
+  /** Makes the next commit of the copy, and returns the tag of its image. */
+  commit(): Promise<string>;
 }
+
+// An image is named after the commit of its folder.
+const commit = `
+  [ -d .git ] || { git init -q; git add .; }
+  git -c user.name=test -c user.email=test@example.com commit -q --allow-empty -m next
+  git describe --always --dirty`;
 
 export function copyOfProject(): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'video-containers-'));
@@ -36,7 +45,7 @@ export function copyOfProject(): Copy {
     const { stdout } = await promisify(execFile)('bash', ['-euc', text], options);
     return stdout;
   };
-  return { folder, sh };
+  return { folder, sh, commit: () => sh(commit).then((tag) => tag.trim()) };
 }
 
 /** The only shell block of the pages with this text; some words of it may be replaced. */

@@ -88,6 +88,7 @@ const table = [...codeOf('src/main.ts').matchAll(/^ {2}(\w+): \{\n {4}about:/gm)
 );
 
 const person = {
+  TAG: 'a1',
   POSTGRES_PASSWORD: 'superuser-password',
   DATABASE_OWNER_PASSWORD: 'owner-password',
   DATABASE_API_PASSWORD: 'api-password',
