@@ -102,8 +102,10 @@ export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
 }
 
 function callerOf(found: FoundKey): Caller {
-  const { keyId, accountId, accountDisabled, models, channels, rates, accountRates } = found;
-  return { keyId, accountId, accountDisabled, models, channels, rates, accountRates };
+  const { keyId, accountId, accountDisabled, models, channels } = found;
+  const { rates, accountRates, trustsLengths } = found;
+  const terms = { rates, accountRates, trustsLengths };
+  return { keyId, accountId, accountDisabled, models, channels, ...terms };
 }
 
 const challenge = { 'www-authenticate': 'Bearer' };

@@ -112,7 +112,7 @@ const metadataParts = {
   input_video_duration: {
     schema: z.number().gt(0).max(45).meta({
       description:
-        'Seconds of the reference videos together. It can only raise the hold, and has no effect without `videos`.',
+        'Seconds of the reference videos together, for the `estimate` of a quote. It can only raise the hold, unless the operator trusts the account. No effect without `videos`.',
     }),
     wanted: 'must be a number of seconds above 0 and at most 45',
   },

@@ -138,6 +138,10 @@ export const quoteSchema = z
     tokens: z.int().meta({ description: 'Tokens that would be held.' }),
     currency: z.string(),
     hold: amount,
+    estimate: amount.optional().meta({
+      description:
+        'What the task would cost by `input_video_duration`; present if it is sent with `videos`.',
+    }),
     items: z.array(billingItemSchema),
     plain_video: plainVideoSchema,
   })

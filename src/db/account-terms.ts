@@ -1,5 +1,5 @@
-// The terms of accounts and keys: limits, rates and the days for which data is kept. Processes read
-// the terms from the database, so a change of the terms needs no restart.
+// The terms of accounts and keys: limits, rates, the days for which data is kept, and trust in stated
+// lengths. Processes read the terms from the database, so a change of the terms needs no restart.
 
 import type { Knex } from 'knex';
 
@@ -29,6 +29,8 @@ export interface AccountTerms extends Rates {
    * setting in the environment applies.
    */
   readonly tasksKeptDays: number | null;
+  /** True if a length that the account states for its reference videos may lower a hold. */
+  readonly trustsLengths: boolean;
 }
 
 /** Terms that are absent or undefined stay unchanged. */
@@ -38,7 +40,7 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
             read_rate as "readRate", files_kept_days as "filesKeptDays",
-            tasks_kept_days as "tasksKeptDays"
+            tasks_kept_days as "tasksKeptDays", trusts_lengths as "trustsLengths"
        from accounts where id = ?`,
     [accountId],
   );
@@ -48,14 +50,15 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
 export async function setTerms(
   db: Knex,
   accountId: string,
-  { runningMax, queuedMax, filesKeptDays, tasksKeptDays, ...rates }: Changes<AccountTerms>,
+  terms: Changes<AccountTerms>,
 ): Promise<void> {
   const columns = {
-    running_max: runningMax,
-    queued_max: queuedMax,
-    files_kept_days: filesKeptDays,
-    tasks_kept_days: tasksKeptDays,
-    ...rateColumns(rates),
+    running_max: terms.runningMax,
+    queued_max: terms.queuedMax,
+    files_kept_days: terms.filesKeptDays,
+    tasks_kept_days: terms.tasksKeptDays,
+    trusts_lengths: terms.trustsLengths,
+    ...rateColumns(terms),
   };
   if (changesNothing(columns)) return;
   await db('accounts').where({ id: accountId }).update(columns);

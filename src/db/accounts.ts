@@ -130,6 +130,8 @@ export interface Caller {
   readonly rates: Rates;
   /** The rates that apply to all keys of the account together. */
   readonly accountRates: Rates;
+  /** True if the stated length of reference videos sets the hold. */
+  readonly trustsLengths: boolean;
 }
 
 export interface FoundKey extends Caller {
@@ -153,7 +155,8 @@ export async function findKeysByDigest(
             json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
               as rates,
             json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
-              as "accountRates"
+              as "accountRates",
+            trusts_lengths as "trustsLengths"
        from api_keys join accounts on accounts.id = account_id
       where digest = any(?)`,
     [[...digests]],

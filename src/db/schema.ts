@@ -60,6 +60,8 @@ create table accounts (
   files_kept_days integer check (files_kept_days between 1 and 36500),
   -- Days for which ended tasks are kept; 0 means for ever, null means TASKS_KEPT_DAYS.
   tasks_kept_days integer check (tasks_kept_days = 0 or tasks_kept_days between 35 and 36500),
+  -- True if a length that the account states for its reference videos may lower a hold.
+  trusts_lengths boolean not null default false,
   -- The time zone in which the days and months of its budgets begin.
   time_zone   text not null default 'UTC'
 );

@@ -1,5 +1,5 @@
 // Generates the secrets and the demo account of a development stack, and keeps them in two files.
-// The demo account has a credit of 10,000. If the database does not contain the account of the
+// The demo account has a credit of 10,000, and its stated lengths are trusted. If the database does not contain the account of the
 // file, a new demo account is created.
 
 import { randomBytes } from 'node:crypto';
@@ -7,6 +7,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Config } from '../config/config';
+import { setTerms } from '../db/account-terms';
 import { createAccount, showAccount } from '../db/accounts';
 
 export interface Secrets {
@@ -34,6 +35,8 @@ export async function demoOf(dataDir: string, db: Knex, config: Config): Promise
       currency: config.currency,
       creditMicros: demoCreditMicros,
     });
+    // So the estimate of the demo follows `input_video_duration`.
+    await setTerms(db, accountId, { trustsLengths: true });
     return { accountId, apiKey, webhookSecret };
   };
   const isKnown = async ({ accountId }: Demo) => (await showAccount(db, accountId)) !== null;

@@ -1,6 +1,7 @@
 // Inputs that are files of this installation: an uploaded file by its id, or any file by its link.
 // When the job is sent, the generator gets a URL of the file. If the generator can reach no URL of
-// this installation, images and audio are sent inside the request.
+// this installation, images and audio are sent inside the request. The measured length of an upload
+// is not used: its bytes are the caller's, so a caller can forge it.
 
 import type { Refusal } from '../contract/error';
 import type { VideoRequest } from '../contract/request';
@@ -10,7 +11,6 @@ export interface InputFile {
   readonly id: string;
   readonly media: Media;
   readonly bytes: number;
-  readonly durationMs: number | null;
   /**
    * `address`: the generator gets a URL of the file. `inline`: the bytes are sent inside the
    * request, because the generator can reach no URL of the file.
@@ -73,25 +73,24 @@ function faultOf(file: InputFile | null, wanted: Media, inline: readonly Media[]
   return null;
 }
 
-// A generator takes reference videos of 15 s in all. Containers round lengths, so generators take a
-// little more.
-const unmeasuredMs = 15_200;
+/**
+ * A generator takes reference videos of 15 s in all. Containers round lengths, so generators take a
+ * little more.
+ */
+export const longestReferenceMs = 15_200;
 
 /**
- * An upper bound for the total length of the reference videos: the measured lengths, and the
- * longest length that a generator takes for all others together. The caller's own figure can only
- * raise this bound, because the generator bills the real length.
+ * The total length of the reference videos to hold. A stated length can only raise it, because the
+ * generator bills the real length. If the operator trusts the account, a stated length sets it.
  */
-export function longestReferenceMs(
-  videos: readonly string[],
-  files: InputFiles,
-  statedSeconds = 0,
+export function referenceMsToHold(
+  videoCount: number,
+  statedSeconds: number | undefined,
+  isTrusted: boolean,
 ): number {
-  if (videos.length === 0) return 0;
-  const lengths = videos.map((sent) => files.get(sent)?.durationMs ?? null);
-  const measured = lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
-  const rest = lengths.includes(null) ? unmeasuredMs : 0;
-  return Math.max(measured + rest, Math.ceil(statedSeconds * 1000));
+  if (videoCount === 0) return 0;
+  const statedMs = Math.ceil((statedSeconds ?? 0) * 1000);
+  return isTrusted && statedMs > 0 ? statedMs : Math.max(longestReferenceMs, statedMs);
 }
 
 /** The file ids for the plan, keyed by the text in the request. Undefined if there are no files. */

@@ -1,15 +1,17 @@
-// How the facts that a provider reports become tokens, the unit of all prices. Every amount here is
-// at most the amount for which the task was held, so no charge by these meters is above its hold.
+// How the facts that a provider reports become tokens, the unit of all prices. The lengths that count
+// are bounded, so no charge by these meters is above its hold. Only a trusted account can have stated
+// less than its reference videos are long; it is charged what they are.
 
 import type { Resolution } from '../contract/vocabulary';
 import { type ChannelChoice, figureFor, type Meter } from './catalogue';
 import { plannedCost } from './cost';
+import { longestReferenceMs } from './input-files';
 import type { JobReport } from './job';
 import type { PlannedChoice, PlannedMeter } from './plan-types';
 
 interface Lengths {
   readonly outMs: number;
-  /** An upper bound for the reference videos. */
+  /** The length of the reference videos to hold; 0 without videos. */
   readonly inMs: number;
 }
 
@@ -28,8 +30,10 @@ export function plannedChoices(
 
 function plannedMeter(meter: Meter, tier: Resolution, { outMs, inMs }: Lengths) {
   if ('perJob' in meter) return { tokensPerJob: figureFor(tier, meter.perJob) };
-  const inMsMax = meter.inputSeconds ? inMs : 0;
-  return { tokensPerSecond: figureFor(tier, meter.perSecond), outMsMax: outMs, inMsMax };
+  const inMsHeld = meter.inputSeconds ? inMs : 0;
+  const inMsMax = inMsHeld > 0 ? Math.max(inMsHeld, longestReferenceMs) : 0;
+  const tokensPerSecond = figureFor(tier, meter.perSecond);
+  return { tokensPerSecond, outMsMax: outMs, inMsMax, inMsHeld };
 }
 
 /** The choice of the plan at which a job was made. */
@@ -51,18 +55,20 @@ export function meteredTokens(
   { outSeconds, inSeconds }: { outSeconds: number | null; inSeconds: number | null },
 ): number {
   if ('tokensPerJob' in meter) return meter.tokensPerJob;
-  const { tokensPerSecond, outMsMax, inMsMax } = meter;
-  const ms = countedMs(outSeconds, outMsMax) + countedMs(inSeconds, inMsMax);
+  const { tokensPerSecond, outMsMax, inMsMax, inMsHeld } = meter;
+  const ms =
+    (countedMs(outSeconds, outMsMax) ?? outMsMax) + (countedMs(inSeconds, inMsMax) ?? inMsHeld);
   return Math.ceil((ms * tokensPerSecond) / 1000);
 }
 
-/** The tokens to hold: the most that the meter can count. */
-export function meteredTokensMax(meter: PlannedMeter): number {
+/** The tokens to hold. */
+export function meteredTokensToHold(meter: PlannedMeter): number {
   return meteredTokens(meter, { outSeconds: null, inSeconds: null });
 }
 
-function countedMs(seconds: number | null, maxMs: number): number {
-  const isUsable = seconds !== null && seconds >= 0;
+/** Null if the length was not reported. */
+function countedMs(seconds: number | null, maxMs: number): number | null {
+  if (seconds === null || !(seconds >= 0)) return null;
   // 2.007 * 1000 is a little more than 2007.
-  return isUsable ? Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), maxMs) : maxMs;
+  return Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), maxMs);
 }

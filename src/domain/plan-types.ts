@@ -53,7 +53,13 @@ export interface Plan {
 
 /** The meter of one task: its figures, and the longest lengths that count. */
 export type PlannedMeter =
-  | { readonly tokensPerSecond: number; readonly outMsMax: number; readonly inMsMax: number }
+  | {
+      readonly tokensPerSecond: number;
+      readonly outMsMax: number;
+      readonly inMsMax: number;
+      /** The length of the reference videos that is held. */
+      readonly inMsHeld: number;
+    }
   | { readonly tokensPerJob: number };
 
 /** What the provider bills for one task. */

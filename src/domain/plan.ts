@@ -14,14 +14,21 @@ import {
   promptSwitchFaults,
   unsupported,
 } from './ability-faults';
-import type { Catalogue, Model } from './catalogue';
+import type { Catalogue, Model, SuperResolutionOffer } from './catalogue';
 import { findModel, presentEntry, selectEntry, soldInstead } from './catalogue';
 import { drawnOrder } from './channel-order';
 import { enhancementCosts } from './enhancement-price';
 import { enhancerFaults, enhancersFor } from './enhancers';
-import { fileIds, type InputFiles, inputFileFaults, longestReferenceMs } from './input-files';
+import { fileIds, type InputFiles, inputFileFaults, referenceMsToHold } from './input-files';
 import { inferInputType, inputTypeFaults, modelInputFaults } from './input-type';
 import { footageOf, limitFaults } from './limits';
+import {
+  noEnhancerAllowed,
+  type Permissions,
+  permissionFault,
+  withOwnChannels,
+  withOwnEnhancers,
+} from './permissions';
 import type { EnhancementPlan, Plan } from './plan-types';
 import { holdFor } from './pricing';
 import type { Frame } from './resolution';
@@ -47,6 +54,10 @@ interface PlanGiven {
   readonly allowHosts?: readonly string[];
   /** Inputs that are files of this installation. */
   readonly files?: InputFiles;
+  /** What the key of the caller may use; without it, everything. */
+  readonly permissions?: Permissions;
+  /** True if the stated length of the reference videos sets the hold. */
+  readonly trustsLengths?: boolean;
   /**
    * Returns the models that the refusal of an unknown model lists; by default all models of the
    * catalogue.
@@ -88,10 +99,19 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
     ...(frameFaults.length > 0 ? [] : superResolutionFaults(request, frame, model, catalogue)),
   );
   if (refusals.length > 0) return { refusals };
-  return { plan: fillIn(request, model, frame, catalogue, { seed: given.seed, files }) };
+  const permissions = given.permissions ?? everything;
+  const own = withOwnChannels(model, permissions);
+  const offer = withOwnEnhancers(catalogue.superResolution, permissions);
+  const enhancement = enhancementOf(request, frame.resolution, offer);
+  const isUnenhanced = request.metadata.super_resolution_config && !enhancement?.channels.length;
+  const fault = permissionFault(own, permissions) ?? (isUnenhanced ? noEnhancerAllowed : null);
+  if (fault) return { refusals: [fault] };
+  const offered = { ...catalogue, superResolution: offer };
+  return { plan: fillIn(request, own, frame, enhancement, offered, given) };
 }
 
 const noFiles: InputFiles = new Map();
+const everything: Permissions = { models: null, channels: null };
 
 /**
  * Returns the plan of a request without faults. Fields that the request does not contain get the
@@ -101,12 +121,12 @@ function fillIn(
   request: VideoRequest,
   model: Model,
   frame: Frame,
+  enhancement: EnhancementPlan | null,
   catalogue: Catalogue,
-  { seed: drawnSeed, files }: { readonly seed: number; readonly files: InputFiles },
+  { seed: drawnSeed, files = noFiles, trustsLengths = false }: PlanGiven,
 ): Plan {
   const { metadata } = request;
   const { resolution, ratio, size } = frame;
-  const enhancement = enhancementOf(request, resolution, catalogue);
   const durationSeconds = request.duration ?? model.defaults.durationSeconds;
   const inputFiles = fileIds(files);
   const generateAudio = model.audio ? (metadata.generate_audio ?? true) : null;
@@ -134,7 +154,11 @@ function fillIn(
       ratio,
       durationSeconds,
       hasVideo: request.videos.length > 0,
-      referenceMs: longestReferenceMs(request.videos, files, metadata.input_video_duration),
+      referenceMs: referenceMsToHold(
+        request.videos.length,
+        metadata.input_video_duration,
+        trustsLengths,
+      ),
       draft: metadata.draft,
       audio: generateAudio,
       enhancement,
@@ -215,10 +239,9 @@ function superResolutionFaults(
 function enhancementOf(
   { metadata }: VideoRequest,
   base: Resolution,
-  catalogue: Catalogue,
+  offer: SuperResolutionOffer | null,
 ): EnhancementPlan | null {
   const config = metadata.super_resolution_config;
-  const offer = catalogue.superResolution;
   if (!config || !offer) return null;
   const asked = {
     resolution: config.resolution ?? null,

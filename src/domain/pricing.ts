@@ -8,7 +8,7 @@ import { contractSeconds } from '../contract/vocabulary';
 import { assert } from './assert';
 import type { Model, PriceRow, SuperResolutionOffer } from './catalogue';
 import { enhancementMicros, enhancementPrice, framesPerSecond } from './enhancement-price';
-import { meteredTokensMax, plannedChoices } from './meter';
+import { meteredTokensToHold, plannedChoices } from './meter';
 import { ceilDivide, formatMicros, hundredths } from './money';
 import type { BillingLine, EnhancementPlan, Plan } from './plan-types';
 
@@ -20,7 +20,7 @@ export interface Priced {
   /** -1 if the model chooses the length. */
   readonly durationSeconds: number;
   readonly hasVideo: boolean;
-  /** An upper bound for the total length of the reference videos. */
+  /** The total length of the reference videos to hold. */
   readonly referenceMs: number;
   readonly draft: boolean;
   /** Null if the model has no audio. */
@@ -45,7 +45,7 @@ export function holdFor(task: Priced): HeldTask {
   const lengths = { outMs: outSeconds * 1000, inMs: hasVideo ? Math.ceil(referenceMs) : 0 };
   const channels = plannedChoices(model.channels, resolution, lengths);
   const bounds = channels.map(({ meter }) =>
-    meter ? meteredTokensMax(meter) : tokensToHold(task, outSeconds),
+    meter ? meteredTokensToHold(meter) : tokensToHold(task, outSeconds),
   );
   const tokens = Math.max(...bounds);
   const microsPerMillionTokens = priceRow(task).microsPerMillionTokens;

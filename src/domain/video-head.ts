@@ -1,8 +1,6 @@
-// Reads the length and the size of a video from an MP4 or MOV file while its bytes pass through.
-// The hold of money depends on the length, so a forged movie header must not make a video shorter
-// than it is: the length is the largest of the movie header, the track headers, and the sums of the
-// sample tables and of the edit lists. An edit list may play the same samples several times. A file
-// that this reader cannot read to the end of its tables has no length.
+// Reads the length and the size of a video from an MP4 or MOV file while its bytes pass through. The
+// length is that of the movie header, or of an edit list that plays longer. The bytes come from a provider or a caller, who may write any
+// figure there, so no length raises a charge or lowers a hold. Only the heads of boxes are read.
 
 import type { Size } from './catalogue';
 
@@ -23,28 +21,9 @@ interface Box {
   readonly headBytes: number;
 }
 
-// A table of sample times with 64 KB is one of a video with 8,000 changes of its frame rate. An edit
-// list with 64 KB has more than 3,000 cuts.
-const tableBytesMax = 65_536;
-const contentBytes: Readonly<Record<string, number>> = {
-  mvhd: 32,
-  tkhd: 96,
-  mdhd: 32,
-  stts: tableBytesMax,
-  elst: tableBytesMax,
-  stsz: 12,
-  stz2: 12,
-};
-const parents = ['moov', 'trak', 'edts', 'mdia', 'minf', 'stbl'];
-// Players skip these boxes. They look for tables in nearly all others. A `uuid` box may name tables
-// in its text, for example as the parts of the file that a signature leaves out.
-const opaque = ['mdat', 'free', 'skip', 'wide', 'uuid'];
-// In a box that this reader skips, these names hide a length, or mean that the samples are not in
-// the tables.
-const hiding = new Set(
-  ['mvhd', 'mdhd', 'stts', 'stsz', 'stz2', 'elst', 'cmov', 'moof', 'trun'].map(wordOf),
-);
-const searchedBytesMax = 16_000_000;
+/** The bytes of a box that are read, after its head. An edit list of 64 KB has thousands of cuts. */
+const contentBytes: Readonly<Record<string, number>> = { mvhd: 32, tkhd: 96, elst: 65_536 };
+const parents = ['moov', 'trak', 'edts'];
 // The boxes that make a video. Bytes of others may follow them.
 const needed = ['moov', 'moof', 'mdat'];
 // Real files have some dozens of boxes. Without a limit, a file of empty boxes would cost seconds
@@ -52,11 +31,11 @@ const needed = ['moov', 'moof', 'mdat'];
 const boxesMax = 1_000;
 
 export function createVideoHead(): VideoHead {
-  const facts = createFacts();
-  const search = createSearch();
+  let movie: Times | null = null;
+  let longestEdits = 0;
+  let size: Size | null = null;
   let at = 0;
   let skip = 0;
-  let isSearched = false;
   let kept: Uint8Array = new Uint8Array(0);
   let isOver = false;
   let boxes = 0;
@@ -67,11 +46,10 @@ export function createVideoHead(): VideoHead {
 
   /** Skips the bytes that belong to the last box, and returns the others. */
   const pass = (bytes: Uint8Array): Uint8Array => {
-    const passed = bytes.subarray(0, Math.min(skip, bytes.length));
-    if (isSearched) facts.isUnknown ||= search(passed);
-    skip -= passed.length;
-    at += passed.length;
-    return bytes.subarray(passed.length);
+    const passed = Math.min(skip, bytes.length);
+    skip -= passed;
+    at += passed;
+    return bytes.subarray(passed);
   };
 
   /**
@@ -81,21 +59,21 @@ export function createVideoHead(): VideoHead {
   const takeBox = (): boolean => {
     const box = boxAt(kept);
     if (!box) return false;
-    const wanted = box.headBytes + (contentBytes[box.name] ?? 0);
-    if (kept.length < Math.min(wanted, box.size)) return false;
+    const wanted = Math.min(box.headBytes + (contentBytes[box.name] ?? 0), box.size);
+    if (kept.length < wanted) return false;
     last = box.name;
     seen.add(last);
     ends = ends.filter((end) => end > at);
-    facts.take(box.name, kept.subarray(box.headBytes, Math.min(wanted, box.size)));
+    const content = kept.subarray(box.headBytes, wanted);
+    if (last === 'mvhd') movie ??= timesOf(content);
+    if (last === 'elst') longestEdits = Math.max(longestEdits, sumOfEdits(content));
+    if (last === 'tkhd') size ??= sizeOf(content);
     boxes += 1;
-    const reachesToEnd = box.size === 0 && box.name === 'mdat';
     const isFaulty = box.size < box.headBytes || ends.some((end) => at + box.size > end);
     isOver = isFaulty || boxes === boxesMax;
-    if (isOver && !reachesToEnd) facts.isUnknown = true;
-    const isParent = parents.includes(box.name);
+    const isParent = parents.includes(last);
     if (isParent) ends.push(at + box.size);
     skip = isParent ? box.headBytes : box.size;
-    isSearched = !(isParent || box.name in contentBytes || opaque.includes(box.name));
     return !isOver;
   };
 
@@ -113,77 +91,9 @@ export function createVideoHead(): VideoHead {
       const isOpen = (skip > 0 && needed.includes(last)) || ends.some((end) => end > at);
       return isOpen || !seen.has('moov') || !seen.has('mdat');
     },
-    milliseconds: () => (ends.some((end) => end > at) ? null : facts.milliseconds()),
-    size: () => facts.size,
+    milliseconds: () => movie && lengthOf(movie, longestEdits),
+    size: () => size,
   };
-}
-
-/** Returns a function that says if the next bytes hide a length, or are too many to be searched. */
-function createSearch(): (bytes: Uint8Array) => boolean {
-  let word = 0;
-  let left = searchedBytesMax;
-  return (bytes) => {
-    left -= bytes.length;
-    if (left < 0) return true;
-    return bytes.some((byte) => {
-      word = (word << 8) | byte;
-      return hiding.has(word);
-    });
-  };
-}
-
-/** What the boxes tell about the video. */
-function createFacts() {
-  /** The time scale of the movie header; 0 if the header has not come. */
-  let movieScale = 0;
-  let trackScale = 0;
-  /** The number of samples of the track, and the number of those that have a time. */
-  let [sized, timed] = [0, 0];
-  let length = 0;
-  const add = (duration: number, scale: number): void => {
-    if (duration > 0) length = Math.max(length, Math.ceil((duration / scale) * 1_000));
-  };
-  const endTrack = (): void => {
-    // A player gives samples without a time the time of the last sample.
-    if (!(sized <= timed)) facts.isUnknown = true;
-    [sized, timed] = [0, 0];
-  };
-  const facts = {
-    isUnknown: false,
-    size: null as Size | null,
-    take(name: string, content: Uint8Array): void {
-      if (name === 'tkhd') facts.size ??= sizeOf(content);
-      if (name === 'mvhd' || name === 'mdhd') {
-        const { scale, duration } = timesOf(content);
-        const isMovie = name === 'mvhd';
-        // A second movie header could give the edit lists another time scale.
-        if (isMovie && (scale === 0 || duration === 0 || movieScale > 0)) facts.isUnknown = true;
-        if (isMovie) movieScale = scale;
-        endTrack();
-        trackScale = scale;
-        add(duration, scale);
-      }
-      if (name === 'stts') {
-        const times = sumOf(content);
-        if (times === null) facts.isUnknown = true;
-        else add(times.duration, trackScale);
-        timed += times?.samples ?? 0;
-      }
-      if (name === 'elst') {
-        const duration = sumOfEdits(content);
-        if (duration === null || movieScale === 0) facts.isUnknown = true;
-        else add(duration, movieScale);
-      }
-      if (name === 'stsz' || name === 'stz2') sized += countOf(content);
-    },
-    milliseconds(): number | null {
-      endTrack();
-      // A length of more than a day counts as unknown, because no generator takes such a video.
-      const isKnown = movieScale > 0 && !facts.isUnknown && length > 0 && length <= 86_400_000;
-      return isKnown ? length : null;
-    },
-  };
-  return facts;
 }
 
 function boxAt(bytes: Uint8Array): Box | null {
@@ -194,51 +104,39 @@ function boxAt(bytes: Uint8Array): Box | null {
   return bytes.length < 16 ? null : { name, size: u64(bytes, 8), headBytes: 16 };
 }
 
-/**
- * Reads the head of a movie or of a track: its version, two times, the time scale and the duration.
- * An unknown duration counts as 0.
- */
-function timesOf(head: Uint8Array): { readonly scale: number; readonly duration: number } {
-  if (head.length < 32 && !(head.length >= 20 && head[0] === 0)) return { scale: 0, duration: 0 };
+interface Times {
+  readonly scale: number;
+  readonly duration: number;
+}
+
+/** The time scale and the duration of a movie header; null if it has no known duration. */
+function timesOf(head: Uint8Array): Times | null {
   const isLong = head[0] === 1;
-  const duration = isLong ? u64(head, 24) : u32(head, 16);
-  const isUnknown = !isLong && duration === 0xffff_ffff;
-  return { scale: u32(head, isLong ? 20 : 12), duration: isUnknown ? 0 : duration };
-}
-
-/** The number of samples in a table of sample sizes. */
-function countOf(table: Uint8Array): number {
-  return table.length < 12 ? Number.NaN : u32(table, 8);
-}
-
-/** The sums of a table of sample times; null if the table is not complete. */
-function sumOf(table: Uint8Array): { readonly samples: number; readonly duration: number } | null {
-  const entries = table.length < 8 ? Number.NaN : u32(table, 4);
-  if (!(8 + entries * 8 <= table.length)) return null;
-  let samples = 0;
-  let duration = 0;
-  for (let n = 0; n < entries; n += 1) {
-    const count = u32(table, 8 + n * 8);
-    samples += count;
-    duration += count * u32(table, 12 + n * 8);
-  }
-  return { samples, duration };
+  if (head.length < (isLong ? 32 : 20)) return null;
+  const [scale, duration] = isLong
+    ? [u32(head, 20), u64(head, 24)]
+    : [u32(head, 12), u32(head, 16)];
+  return scale > 0 && duration > 0 && duration !== 0xffff_ffff ? { scale, duration } : null;
 }
 
 /**
- * The sum of the durations in an edit list; null if the list is not complete. An empty edit counts,
- * because the movie plays on without a picture.
+ * The sum of an edit list, in the time scale of the movie header. An empty edit counts, because the
+ * movie plays on without a picture. A list that is not complete counts as none.
  */
-function sumOfEdits(list: Uint8Array): number | null {
-  const entries = list.length < 8 ? Number.NaN : u32(list, 4);
+function sumOfEdits(list: Uint8Array): number {
   const isLong = list[0] === 1;
   const entryBytes = isLong ? 20 : 12;
-  if (!(8 + entries * entryBytes <= list.length)) return null;
+  const end = list.length < 8 ? Number.NaN : 8 + u32(list, 4) * entryBytes;
+  if (!(end <= list.length)) return 0;
   let sum = 0;
-  for (let at = 8; at < 8 + entries * entryBytes; at += entryBytes) {
-    sum += isLong ? u64(list, at) : u32(list, at);
-  }
+  for (let at = 8; at < end; at += entryBytes) sum += isLong ? u64(list, at) : u32(list, at);
   return sum;
+}
+
+/** A length of more than a day counts as unknown, because no generator makes such a video. */
+function lengthOf({ scale, duration }: Times, longestEdits: number): number | null {
+  const ms = Math.ceil((Math.max(duration, longestEdits) / scale) * 1_000);
+  return ms <= 86_400_000 ? ms : null;
 }
 
 /**
@@ -251,10 +149,6 @@ function sizeOf(head: Uint8Array): Size | null {
   const width = Math.round(u32(head, at) / 65_536);
   const height = Math.round(u32(head, at + 4) / 65_536);
   return width > 0 && height > 0 ? { width, height } : null;
-}
-
-function wordOf(name: string): number {
-  return [...name].reduce((word, letter) => (word << 8) | letter.charCodeAt(0), 0);
 }
 
 function u32(bytes: Uint8Array, at: number): number {

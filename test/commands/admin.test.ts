@@ -216,7 +216,8 @@ describe('accounts', () => {
     const terms = async (words: string) =>
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
-    const none = { accountId, ...limits, filesKeptDays: null, tasksKeptDays: null };
+    const days = { filesKeptDays: null, tasksKeptDays: null };
+    const none = { accountId, ...limits, ...days, trustsLengths: false };
     expect(await terms('--json')).toEqual(none);
     const changed = { ...none, runningMax: 5 };
     expect(await terms('--running-max 5 --json')).toEqual(changed);
@@ -233,6 +234,10 @@ describe('accounts', () => {
     expect(await terms('--tasks-kept-days 0 --json')).toMatchObject({ tasksKeptDays: 0 });
     expect(await terms('--tasks-kept-days 35 --json')).toMatchObject({ tasksKeptDays: 35 });
     await terms('--files-kept-days none --tasks-kept-days none --json');
+    expect(await terms('--trusts-lengths yes --json')).toEqual({ ...none, trustsLengths: true });
+    expect((await admin(`accounts show ${accountId} --json`)).json.trustsLengths).toBe(true);
+    expect((await admin(`accounts terms ${accountId} --trusts-lengths maybe`)).exitCode).toBe(2);
+    expect(await terms('--trusts-lengths no --json')).toEqual(none);
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
     expect(out).toMatch(/30, .*FILES_KEPT_DAYS/);

@@ -135,6 +135,15 @@ test('`/livez`, `/readyz` and `/version` answer', async () => {
   expect((await api('GET', '/version')).json).toHaveProperty('version');
 });
 
+test('the demo account holds the length that it states for its reference videos', async () => {
+  const videos = ['https://example.com/a.mp4'];
+  const quote = async (metadata: object) =>
+    (await api('POST', '/v1/videos/quotes', { ...textTask(), videos, metadata })).json;
+  const { hold, estimate } = await quote({ input_video_duration: 2 });
+  expect(estimate).toBe(hold);
+  expect(Number(hold)).toBeLessThan(Number((await quote({})).hold));
+});
+
 test('the admin command finds the stack by `DATA_DIR`, and exits with 0, 1 or 2', async () => {
   const { accountId } = data.devFile();
   const [done, notSo, wrongUse] = await Promise.all([

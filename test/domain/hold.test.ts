@@ -1,7 +1,7 @@
-// Draws random requests of hostile callers: lengths that are stated too short, unmeasured videos
-// beside measured ones, sizes that only the generator knows. The studio counts the tokens, as the
-// real provider does. The enhancer reports each length that a video of whole frames can have. No
-// charge may be above its hold.
+// Draws random requests of hostile callers: lengths that are stated too short, uploads beside other
+// videos, sizes that only the generator knows. The studio counts the tokens, as the real provider
+// does. The enhancer reports each length that a video of whole frames can have. No charge may be
+// above its hold.
 
 import { parseRequest } from '../../src/contract/parse-request';
 import { contractResolutions, enhancedResolutions } from '../../src/contract/vocabulary';
@@ -32,8 +32,7 @@ function drawVideos(random: () => number) {
     const sent = isOwn ? `file_${at}` : `https://media.example.com/${at}.mp4`;
     videos.push(sent);
     if (!isOwn) continue;
-    const durationMs = random() < 0.6 ? ms : null;
-    files.set(sent, { id: sent, media: 'video', bytes: 1_000, durationMs, sentAs: 'address' });
+    files.set(sent, { id: sent, media: 'video', bytes: 1_000, sentAs: 'address' });
   }
   return { files, videos, realMs };
 }
@@ -56,7 +55,7 @@ function drawRequest(random: () => number, isEnhanced: boolean) {
     },
   });
   const plan = request && planTask(request, catalogue, { seed: 1, files }).plan;
-  return plan && { plan, realMs: request.videos.length > 0 ? realMs : 0 };
+  return plan && { request, files, plan, realMs: request.videos.length > 0 ? realMs : 0 };
 }
 
 function drawEnhancement(random: () => number) {
@@ -120,4 +119,23 @@ test.each([
   }
   expect(short).toEqual([]);
   expect(withVideo).toBeGreaterThan(requests / 4);
+});
+
+test('the stated length sets the hold of a trusted account only, and lowers no other hold', () => {
+  const random = randomFrom(20_261_128);
+  let lowered = 0;
+  for (let done = 0; done < requests; ) {
+    const drawn = drawRequest(random, random() < 0.5);
+    if (!drawn) continue;
+    done += 1;
+    const { request, files, plan } = drawn;
+    const { input_video_duration: stated, ...metadata } = request.metadata;
+    const silent = planTask({ ...request, metadata }, catalogue, { seed: 1, files }).plan!;
+    const trusted = planTask(request, catalogue, { seed: 1, files, trustsLengths: true }).plan!;
+    expect(plan.hold.amountMicros).toBeGreaterThanOrEqual(silent.hold.amountMicros);
+    if (stated === undefined) expect(trusted.hold).toEqual(plan.hold);
+    else if (request.videos.length === 0) expect(trusted.hold).toEqual(silent.hold);
+    else if (trusted.hold.amountMicros < silent.hold.amountMicros) lowered += 1;
+  }
+  expect(lowered).toBeGreaterThan(requests / 4);
 });

@@ -1,12 +1,12 @@
-// Tests stored files that a request uses as inputs. The tests show which files are refused, and how
-// the length of reference videos is computed.
+// Tests stored files that a request uses as inputs. The tests show which files are refused, and
+// which length of the reference videos is held.
 
 import { isReachable } from '../../src/domain/file-link';
 import {
   fileIds,
   type InputFile,
   inputFileFaults,
-  longestReferenceMs,
+  referenceMsToHold,
 } from '../../src/domain/input-files';
 import { aRequest } from '../support/builders';
 
@@ -14,7 +14,6 @@ const file = (over: Partial<InputFile> = {}): InputFile => ({
   id: 'file_1',
   media: 'image',
   bytes: 1_000,
-  durationMs: null,
   sentAs: 'address',
   ...over,
 });
@@ -60,18 +59,15 @@ test('inline files are refused if they are too large for a request to the genera
 });
 
 test.each([
-  ['is the sum of their measured lengths', ['a', 'b'], undefined, 7_500],
-  ['is 15.2 s more if one length is unknown', ['a', 'c'], undefined, 19_200],
-  ['is 15.2 s more if one is an external address', ['a', 'https://e.com/x.mp4'], undefined, 19_200],
-  ['is 15.2 s if two lengths are unknown', ['c', 'https://e.com/x.mp4'], undefined, 15_200],
-  ['is not lowered by the figure of the caller', ['a', 'c'], 1, 19_200],
-  ['is not lowered by the figure of the caller if it is measured', ['a', 'b'], 1, 7_500],
-  ['is raised by the figure of the caller', ['a', 'c'], 20.0001, 20_001],
-  ['is 0 without videos', [], 9, 0],
-])('the longest total length of the reference videos %s', (_, videos, stated, ms) => {
-  const video = (durationMs: number | null) => file({ media: 'video', durationMs });
-  const files = new Map(Object.entries({ a: video(4_000), b: video(3_500), c: video(null) }));
-  expect(longestReferenceMs(videos, files, stated)).toBe(ms);
+  ['is 15.2 s for one video', 1, undefined, false, 15_200],
+  ['is 15.2 s for all together', 3, undefined, true, 15_200],
+  ['is not lowered by the stated length', 1, 1, false, 15_200],
+  ['is raised by the stated length', 2, 20.0001, false, 20_001],
+  ['is the stated length if it is trusted', 2, 1.0001, true, 1_001],
+  ['is a longer stated length if it is trusted', 2, 20, true, 20_000],
+  ['is 0 without videos', 0, 9, true, 0],
+])('the length of the reference videos to hold %s', (_, videos, stated, isTrusted, ms) => {
+  expect(referenceMsToHold(videos, stated, isTrusted)).toBe(ms);
 });
 
 test('`fileIds` maps each URL in the request to its file id, and returns undefined without files', () => {

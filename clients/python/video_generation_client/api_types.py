@@ -167,7 +167,7 @@ class CallbackAttempt(TypedDict):
     latency_ms: Optional[int]
     error: Optional[str]
 
-class Quote(TypedDict):
+class _QuoteNeeded(TypedDict):
     model: str
     input_type: Literal["text_to_video", "first_last_frame", "reference"]
     width: Optional[int]
@@ -178,6 +178,9 @@ class Quote(TypedDict):
     hold: str
     items: List[BillingItem]
     plain_video: PlainVideo
+
+class Quote(_QuoteNeeded, total=False):
+    estimate: str
 
 class PlainVideo(TypedDict):
     resolution: Literal["480p", "720p", "1080p", "4k", "360p", "512p", "540p", "768p"]

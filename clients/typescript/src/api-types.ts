@@ -62,7 +62,7 @@ export interface VideoMetadata {
   callback_url?: string | null;
   /** Unique identifier of the end user; hash it. */
   safety_identifier?: string | null;
-  /** Seconds of the reference videos together. It can only raise the hold, and has no effect without `videos`. */
+  /** Seconds of the reference videos together, for the `estimate` of a quote. It can only raise the hold, unless the operator trusts the account. No effect without `videos`. */
   input_video_duration?: number | null;
   /** Up to 16 labels of yours, shown on the task and in its callback; lists can be narrowed to one. They are not sent to the generator. */
   labels?: {
@@ -276,6 +276,8 @@ export interface Quote {
   currency: string;
   /** Decimal amount, six places. */
   hold: string;
+  /** What the task would cost by `input_video_duration`; present if it is sent with `videos`. */
+  estimate?: string;
   items: Array<BillingItem>;
   plain_video: PlainVideo;
 }

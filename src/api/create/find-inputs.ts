@@ -44,6 +44,6 @@ async function inputOf({ storage, settings }: ApiDeps, row: FileRow): Promise<In
     storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' });
   const canReach = (url: string) => isReachable(url, settings.dangerouslyAllowProviderHosts);
   const hasAddress = canReach(settings.publicUrl) || canReach((await presigned()) ?? '');
-  const { id, media, length, durationMs } = row;
-  return { id, media, bytes: length ?? 0, durationMs, sentAs: hasAddress ? 'address' : 'inline' };
+  const { id, media, length } = row;
+  return { id, media, bytes: length ?? 0, sentAs: hasAddress ? 'address' : 'inline' };
 }

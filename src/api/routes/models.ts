@@ -4,10 +4,11 @@
 import { toolVersions } from '../../contract/vocabulary';
 import type { Caller } from '../../db/accounts';
 import type { Catalogue, Model, SuperResolutionOffer } from '../../domain/catalogue';
-import { mayUseChannel, sizeOf } from '../../domain/catalogue';
+import { sizeOf } from '../../domain/catalogue';
 import { microsPerMinute } from '../../domain/enhancement-price';
 import { offeredTargets } from '../../domain/enhancers';
 import { formatMicros } from '../../domain/money';
+import { withOwnEnhancers } from '../../domain/permissions';
 import { plainVideo } from '../../domain/plain-video';
 import { targetsOf } from '../../domain/resolution';
 import type { KeyedRouter } from '../context';
@@ -36,9 +37,9 @@ function offerFor(catalogue: Catalogue, caller: Caller): Offer {
     ...model,
     modes: Object.fromEntries(Object.entries(model.modes).filter(([, entry]) => names.has(entry))),
   }));
-  const { currency, superResolution } = catalogue;
-  const mayEnhance = superResolution?.channels.some((id) => mayUseChannel(caller.channels, id));
-  return { models, currency, superResolution: mayEnhance ? superResolution : null };
+  const { currency } = catalogue;
+  const superResolution = withOwnEnhancers(catalogue.superResolution, caller);
+  return { models, currency, superResolution };
 }
 
 function shown(model: Model, { currency, ...offer }: Offer) {

@@ -1,12 +1,14 @@
-// POST /v1/videos/quotes: takes the body of a create and answers with the size, the length and the
-// hold. Nothing is stored.
+// POST /v1/videos/quotes: takes the body of a create and answers with the size, the length, the hold
+// and, if the length of the reference videos is stated, what this length would cost. Nothing is stored.
 
 import type { ParsedRequest } from '../../contract/parse-request';
+import type { Caller } from '../../db/accounts';
 import { assert } from '../../domain/assert';
 import { type Catalogue, findModel } from '../../domain/catalogue';
 import { formatMicros } from '../../domain/money';
 import { outputSize } from '../../domain/output-size';
-import type { Plan } from '../../domain/plan-types';
+import { withOwnChannels } from '../../domain/permissions';
+import type { Hold, Plan } from '../../domain/plan-types';
 import { billing } from '../../domain/pricing';
 import type { KeyedCall, KeyedRouter } from '../context';
 import { Refused } from '../context';
@@ -22,9 +24,12 @@ export function createQuote(deps: ApiDeps): Quote {
     // The catalogue may be replaced while the plan is made.
     const catalogue = deps.catalogue();
     const asked = { ...deps, catalogue: () => catalogue };
-    const plan = await planForCaller(parsed, asked, ctx.state.caller);
-    if (plan instanceof Refused) throw plan;
-    ctx.body = quoteOf(plan, catalogue);
+    const plan = await planFor(parsed, asked, ctx.state.caller);
+    const { videos, metadata } = parsed.request;
+    const isStated = videos.length > 0 && metadata.input_video_duration !== undefined;
+    const trusted = { ...ctx.state.caller, trustsLengths: true };
+    const estimate = isStated ? (await planFor(parsed, asked, trusted)).hold : null;
+    ctx.body = quoteOf(plan, estimate, plainPrice(catalogue, plan, ctx.state.caller));
   };
 }
 
@@ -32,9 +37,20 @@ export function quoteRoutes(router: KeyedRouter, quote: Quote): void {
   router.post('/v1/videos/quotes', async (ctx) => quote(ctx, await readRequest(ctx)));
 }
 
-function quoteOf(plan: Plan, catalogue: Catalogue) {
-  const model = findModel(catalogue, plan.entry);
+async function planFor(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Promise<Plan> {
+  const plan = await planForCaller(parsed, deps, caller);
+  if (plan instanceof Refused) throw plan;
+  return plan;
+}
+
+function plainPrice(catalogue: Catalogue, { entry }: Plan, caller: Caller) {
+  const model = findModel(catalogue, entry);
   assert(model, 'a plan is of an entry of the catalogue');
+  return shownPlainVideo(catalogue, withOwnChannels(model, caller));
+}
+
+/** `estimate` is the hold of the stated length of the reference videos, if one is stated. */
+function quoteOf(plan: Plan, estimate: Hold | null, plainVideo: ReturnType<typeof plainPrice>) {
   const size = outputSize(plan);
   return {
     model: plan.model,
@@ -45,7 +61,8 @@ function quoteOf(plan: Plan, catalogue: Catalogue) {
     tokens: plan.hold.tokens,
     currency: plan.price.currency,
     hold: formatMicros(plan.hold.amountMicros),
+    ...(estimate ? { estimate: formatMicros(estimate.amountMicros) } : {}),
     items: billing(plan, { lines: plan.hold.lines, final: false }).items,
-    plain_video: shownPlainVideo(catalogue, model),
+    plain_video: plainVideo,
   };
 }

@@ -1,5 +1,6 @@
 // Admin commands that show and change the terms of customers and keys. Terms are limits of running
-// and queued tasks, rates of calls, and the days for which files and tasks are kept.
+// and queued tasks, rates of calls, the days for which files and tasks are kept, and whether a hold
+// counts the stated length of reference videos.
 
 import type { Config } from '../../config/config';
 import {
@@ -13,7 +14,7 @@ import {
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields } from './tables';
-import { countOf, knownAccount, knownKey } from './values';
+import { choiceOf, countOf, knownAccount, knownKey } from './values';
 
 const terms: AdminCommand = {
   name: 'accounts terms',
@@ -30,6 +31,10 @@ const terms: AdminCommand = {
     'tasks-kept-days': {
       value: 'N',
       about: 'days for its ended tasks, 0 for ever, or none for TASKS_KEPT_DAYS',
+    },
+    'trusts-lengths': {
+      value: 'yes|no',
+      about: 'holds the length that it states for its reference videos',
     },
   },
   changes: (input) =>
@@ -83,6 +88,7 @@ export function shownTerms(
     readRate: terms.readRate ?? 'those of its keys',
     filesKeptDays: terms.filesKeptDays ?? bySetting(filesKeptDays, 'FILES_KEPT_DAYS'),
     tasksKeptDays: terms.tasksKeptDays ?? bySetting(tasksKeptDays, 'TASKS_KEPT_DAYS'),
+    trustsLengths: terms.trustsLengths ? 'yes' : 'no',
   };
 }
 
@@ -99,6 +105,7 @@ function changesOf(input: Input): Changes<AccountTerms> {
     queuedMax: limitOf(input, 'queued-max'),
     filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
     tasksKeptDays: taskDaysOf(input),
+    trustsLengths: trustOf(input),
     ...ratesOf(input),
   };
 }
@@ -115,6 +122,11 @@ function taskDaysOf(input: Input): number | null | undefined {
     `--tasks-kept-days is 0 or a whole number from ${taskDaysMin} to ${daysMax}, not "${days}".`,
     2,
   );
+}
+
+function trustOf(input: Input): boolean | undefined {
+  const word = choiceOf(input, 'trusts-lengths', ['yes', 'no']);
+  return word === undefined ? undefined : word === 'yes';
 }
 
 function ratesOf(input: Input): Changes<Rates> {

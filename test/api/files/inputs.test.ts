@@ -1,7 +1,8 @@
 // Tests of stored files as inputs of a create. A file is named by its id or its link, must belong
 // to the account, and must be of the right kind.
 
-import { startApi, type TestApi } from '../../support/api';
+import { setTerms } from '../../../src/db/account-terms';
+import { startApi, type TestApi, textBody } from '../../support/api';
 import { mp4, type Planted, plantFile } from '../../support/files';
 
 let api: TestApi;
@@ -34,19 +35,62 @@ test('the plan of a request without stored files has no field `files`', async ()
   expect(planOf(json.id)).not.toHaveProperty('files');
 });
 
-test('the measured length of a stored video lowers the hold, and the length that the caller sent cannot', async () => {
-  const hold = async (videos: string[], metadata = {}) => {
-    const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9', videos, metadata };
-    const { json } = await api.call('POST', '/v1/videos/quotes', body);
-    return json.tokens as number;
-  };
+describe('the hold of a task with reference videos', () => {
   const other = ['https://example.com/a.mp4'];
-  const measured = await hold([video.id], { input_video_duration: 1 });
-  expect(measured).toBe(await hold([video.id], { input_video_duration: 4 }));
-  expect(measured).toBeLessThan(await hold(other));
-  expect(await hold(other, { input_video_duration: 1 })).toBe(await hold(other));
-  expect(await hold(other, { input_video_duration: 16 })).toBeGreaterThan(await hold(other));
-  expect(await hold([video.id, ...other])).toBeGreaterThan(await hold(other));
+  const quote = async (apiKey: string, videos: string[], metadata = {}) => {
+    const body = { model: 'studio-2.0', prompt: 'x', ratio: '16:9', videos, metadata };
+    const headers = { authorization: `Bearer ${apiKey}` };
+    return (await api.call('POST', '/v1/videos/quotes', body, headers)).json;
+  };
+  let longest: string;
+  beforeAll(async () => {
+    longest = (await quote(api.apiKey, other)).hold;
+  });
+
+  test('counts their longest length, whatever the caller states, uploads or spells', async () => {
+    const spellings = [[video.id], [link(video)], [`${link(video)}?a#b`], other];
+    for (const videos of [...spellings, [video.id, ...other], [video.id, link(video)]]) {
+      for (const input_video_duration of [undefined, 0.001, 4, 15.2]) {
+        const { hold } = await quote(api.apiKey, videos, { input_video_duration });
+        expect([videos, input_video_duration, hold]).toEqual([
+          videos,
+          input_video_duration,
+          longest,
+        ]);
+      }
+    }
+    const { hold, estimate } = await quote(api.apiKey, other, { input_video_duration: 16 });
+    expect(Number(hold)).toBeGreaterThan(Number(longest));
+    expect(estimate).toBe(hold);
+  });
+
+  test('counts the stated length for an account that is trusted, and a quote names the estimate to every account', async () => {
+    const { accountId, apiKey } = await api.anAccount();
+    const stated = { input_video_duration: 4 };
+    await setTerms(api.db, accountId, { trustsLengths: true });
+    const trusted = await quote(apiKey, other, stated);
+    expect(Number(trusted.hold)).toBeLessThan(Number(longest));
+    expect(trusted.estimate).toBe(trusted.hold);
+    expect(await quote(api.apiKey, other, stated)).toMatchObject({
+      ...{ hold: longest, estimate: trusted.hold },
+    });
+    const body = { ...textBody, ratio: '16:9', videos: other, metadata: stated };
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const { json } = await api.call('POST', '/v1/videos/generations', body, headers);
+    const task = await api.call('GET', `/v1/videos/generations/${json.id}`, undefined, headers);
+    expect(task.json.billing.held).toBe(trusted.hold);
+  });
+
+  test('has no estimate if no length is stated, or if there are no videos', async () => {
+    const { accountId, apiKey } = await api.anAccount();
+    await setTerms(api.db, accountId, { trustsLengths: true });
+    const silent = await quote(apiKey, other);
+    expect(silent.hold).toBe(longest);
+    expect(silent).not.toHaveProperty('estimate');
+    const stated = { input_video_duration: 4 };
+    expect(await quote(apiKey, [], stated)).not.toHaveProperty('estimate');
+    expect((await quote(apiKey, [], stated)).hold).toBe((await quote(apiKey, [])).hold);
+  });
 });
 
 test('a file of another account and a deleted, expired, incomplete or unknown file get the same 400', async () => {
