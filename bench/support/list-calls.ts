@@ -16,7 +16,7 @@ import { readMargins } from '../../src/db/margins';
 import { readOpenWork } from '../../src/db/open-work';
 import { claimStarts, listExpiredPending, listUnanswered } from '../../src/db/pending-tasks';
 import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/db/reconcile';
-import { findRepeated } from '../../src/db/repeated-task';
+import { answerRepeat } from '../../src/db/repeated-task';
 import { statement } from '../../src/db/statement';
 import { findTask, findTaskOfJob } from '../../src/db/tasks';
 import { listChannelStates, listUnwatched } from '../../src/db/watchers';
@@ -60,10 +60,11 @@ export function listsOfCallers(db: Knex, tasks: number): Calls {
     'list by a label and a status': list({ labels: { team: 'team-1' }, status: 'failed' }),
     'GET of a task': () => findTask(db, middle),
     'search for a repeated create': () =>
-      findRepeated(db, {
+      answerRepeat(db, {
         accountId: largestAccount,
         keyId: 'key',
         requestHash: 'none',
+        repeat: 1,
         withinSeconds: 86_400,
       }),
     'statement, first page': () => statement(db, page),

@@ -23,7 +23,7 @@ import { docsRoutes } from './routes/docs';
 import { deliveryRoutes } from './routes/files/deliver';
 import { createSendBytes } from './routes/files/send-bytes';
 import { uploadRoutes } from './routes/files/uploads';
-import { createFindTask } from './routes/find-task';
+import { createFindNamed, createFindTask } from './routes/find-task';
 import { opsRoutes } from './routes/health';
 import { listAccountTasks } from './routes/list';
 import { modelRoutes } from './routes/models';
@@ -53,6 +53,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const sendBytes = createSendBytes(deps);
   deliveryRoutes(open, deps, sendBytes, unknownLookups);
   const find = createFindTask(deps, unknownLookups);
+  const findNamed = createFindNamed(deps, find);
   const changesAtOnce = limitAtOnce({
     running: rates.changesAtOncePerAccountMax,
     // The queue needs no limit, because the rate limits of the keys already limit the number of
@@ -63,7 +64,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const create = createTask(deps, changesAtOnce);
   const createRoute = async (ctx: KeyedCall): Promise<void> =>
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
-  const tasks = createTaskHandlers(deps, { find, changesAtOnce });
+  const tasks = createTaskHandlers(deps, { find: findNamed, changesAtOnce });
   const authenticate = createAuthentication(deps, unknownLookups);
   const { admit, countUpload } = createAdmission(authenticate, rates, elapsed);
   const list = listAccountTasks(deps);
@@ -84,7 +85,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   readRoutes(routes, tasks);
   routes.get('/v1/tasks', (ctx) => list(ctx));
   modelRoutes(routes, deps);
-  callbackRoutes(routes, deps, find);
+  callbackRoutes(routes, deps, findNamed);
   accountRoutes(routes, deps);
   webhookRoutes(routes, deps);
   uploadRoutes(routes, deps, sendBytes, unknownLookups);

@@ -2,21 +2,30 @@
 // The OpenAI and Ark clients repeat a create after a 409, 429 or 5xx without an Idempotency-Key, and
 // obey this header first.
 
+import { kindOf } from './admit';
 import type { ApiCall } from './context';
+import { mayBeRepeated } from './create/repeat';
+
+const header = 'x-should-retry';
 
 export function showRetryHint(ctx: ApiCall): void {
+  if (ctx.res.hasHeader(header)) return;
   const isWorthIt = mayRetry(ctx);
-  if (isWorthIt !== null) ctx.set('x-should-retry', String(isWorthIt));
+  if (isWorthIt !== null) ctx.set(header, String(isWorthIt));
 }
 
 /** Null if the client may decide by the status alone. */
-function mayRetry({ method, status, headers, res }: ApiCall): boolean | null {
+function mayRetry(ctx: ApiCall): boolean | null {
+  const { method, status, headers, res } = ctx;
   // A repeat in the next seconds would be the same conflict.
   if (status === 409) return false;
   if (method !== 'POST') return null;
   // After a success there is a task, and a fault of the request stays one.
   if (status !== 429 && status < 500) return false;
   if (headers['idempotency-key'] !== undefined) return true;
+  // There is no task. But the next call counts as a repeat: it would get the task of an equal create
+  // whose answer is not read yet. A create that its caller begins anew makes a task.
+  if (mayBeRepeated(ctx) && kindOf(ctx) === 'changes') return false;
   // A 503 with a Location names a task that may exist. After a 500 nothing is known.
   return status !== 500 && !res.hasHeader('Location') && res.hasHeader('Retry-After');
 }

@@ -156,9 +156,10 @@ const acceptOrExplain = prepare<Decision>(
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, request, plan, request_hash, trace_id,
-            hold_micros, answered, created_at, start_at, deadline_at)
+            hold_micros, answered, repeats, created_at, start_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
            cast(:hold as bigint), cast(:answered as boolean),
+           case when cast(:mayBeRepeated as boolean) then 0 end,
            at, at + make_interval(secs => cast(:leaseSeconds as float8)),
            at + make_interval(secs => cast(:expiresAfterSeconds as float8))
       from allowed, moment

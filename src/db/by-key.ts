@@ -9,6 +9,9 @@ export const isUnfinished = `((finished_at is null) is true)`;
 /** True for a pending task. */
 export const isPending = `((start_at is null) is false)`;
 
+/** True for a task that may answer a repeat without a key. */
+export const mayAnswerRepeats = `((repeats is null) is false)`;
+
 /** True if the job, callback or file has one of these states. */
 export function isInState(...states: readonly [string, ...string[]]): string {
   return `((state || '') in (${states.map((state) => `'${state}'`).join(', ')}))`;

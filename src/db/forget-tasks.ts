@@ -25,7 +25,7 @@ export async function forgetTasks(db: Knex, tasks: readonly ForgettableTask[]): 
   const { rows } = await db.raw<{ rows: { forgotten: number }[] }>(
     `with forgotten as (
        update tasks
-          set object = known.object, request = '{}', request_hash = '',
+          set object = known.object, request = '{}', request_hash = '', repeats = null,
               plan = case when ${isLongOver} then '{}' else (plan::jsonb - 'files')::json end
          from json_to_recordset(?) as known (id text, object json)
         where tasks.id = known.id and finished_at is not null

@@ -141,6 +141,9 @@ create table tasks (
   -- True if a caller may know the id. A pending task whose id nobody knows is withdrawn after a
   -- minute.
   answered     boolean not null default false,
+  -- How many repeats without an Idempotency-Key this task has answered (repeated-task.ts). Null if it
+  -- answers none: its create had a key, or its client does not repeat, or its caller has the id.
+  repeats      smallint,
   -- While the task is pending: until this time only the process that stored or claimed the task, or
   -- after a minute the reconciler, may start its workflow. Null once the task is not pending.
   start_at     timestamptz,
@@ -168,6 +171,35 @@ create index tasks_kept on tasks (account_id, created_at, id)
 create index tasks_open on tasks (id) where finished_at is null;
 -- The pending tasks.
 create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
+-- The tasks that may answer a repeat.
+create index tasks_repeatable on tasks (request_hash) where repeats is not null;
+
+-- Gives a repeated create the newest task that may answer it, and counts the repeat. Returns
+-- 'running' if a create with an equal body is being stored. It is a function because the search must
+-- see what was committed before the lock was granted: each statement of a function sees the newest
+-- rows, and the call is one round trip without an open transaction.
+create function answer_repeat(
+  lock bigint, account text, key text, hash text, repeat smallint, within interval
+) returns text language plpgsql as $$
+declare
+  found text;
+begin
+  if not pg_try_advisory_xact_lock(lock) then
+    return 'running';
+  end if;
+  update tasks set repeats = repeat, answered = true
+   where id = (
+     select id from tasks
+      where repeats < repeat and request_hash = hash and account_id = account and key_id = key
+        and created_at > now() - within
+        -- A task that was refused or withdrawn cost nothing, so its repeat is a new create.
+        and (finished_at is null or object->'billing' is not null)
+      order by created_at desc, id desc limit 1)
+     -- Again, because the task may have been read or withdrawn since it was found.
+     and repeats < repeat and (finished_at is null or object->'billing' is not null)
+  returning id into found;
+  return found;
+end $$;
 
 -- One label of a task, for lists that are filtered by labels. The request of the task has the
 -- labels too. \`created_at\` is copied from the task, so that an index has the tasks of a label in the

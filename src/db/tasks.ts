@@ -22,6 +22,8 @@ export interface StoredTask {
   /** What the object of a live task is derived from; null once the task is final. */
   readonly live: Live | null;
   readonly requestHash: string;
+  /** The API key whose repeats the task answers (repeated-task.ts); null for most tasks. */
+  readonly repeatedBy: string | null;
   /** Only a statement with `askedColumn` reads it. */
   readonly asked?: Asked;
 }
@@ -73,7 +75,8 @@ export const isRunning = `(
 
 export const storedColumns = `
   tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,
-  tasks.request_hash as "requestHash", ${liveColumn}`;
+  tasks.request_hash as "requestHash", ${liveColumn},
+  case when tasks.repeats is not null then tasks.key_id end as "repeatedBy"`;
 export const rowColumns = `${storedColumns},
   trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
 

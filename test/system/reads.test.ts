@@ -133,7 +133,7 @@ async function startOther(
   const unknown = createBuckets({ subject: 'Tests may', perSecond: 1_000, burst: 1_000, elapsed });
   const find = createFindTask({ db: service.db, elapsed }, unknown);
   const { askAhead, withWorkflow } = createWorkflowReads(temporal, find);
-  const asker = { accountId: service.accountId, address: '::1' };
+  const asker = { accountId: service.accountId, keyId: '', address: '::1' };
   return {
     link,
     async read(id) {

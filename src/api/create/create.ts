@@ -67,7 +67,8 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
     const hash = () => hashOfRequest(compared);
     const replayed = keyedId
       ? await replay.find(keyedId, parsed.faults, hash)
-      : await findRepeated(ctx, hash);
-    return replayed ?? (await create(ctx, parsed, keyedId, hash));
+      : // A body with faults was never accepted, so it is no repeat of an accepted one.
+        parsed.faults.length === 0 && (await findRepeated(ctx, hash));
+    return replayed || (await create(ctx, parsed, keyedId, hash));
   };
 }

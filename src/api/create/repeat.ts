@@ -1,49 +1,64 @@
 // Answers repeated creates without an Idempotency-Key. The OpenAI clients repeat a create after a
 // lost answer and count the repeats in a header. A repeat gets the task of the first attempt: the
-// newest task of the same API key with an equal body.
+// newest task of the same API key with an equal body whose id the caller has evidently not got.
 
 import { taskIdForKey } from '../../db/ids';
-import { findRepeated } from '../../db/repeated-task';
+import { answerRepeat } from '../../db/repeated-task';
 import { findTask } from '../../db/tasks';
-import type { KeyedCall } from '../context';
+import { type ApiCall, type KeyedCall, Refused } from '../context';
 import type { ApiDeps } from '../deps';
-import type { CreateOutcome } from './answer';
+import { type CreateOutcome, storedOutcome } from './answer';
 import { idempotencyKeyOf, type Replay } from './replay';
 
-// These clients wait ten minutes for an answer. A first attempt may be that much older than its
-// repeat.
-const repeatedWithinSeconds = 15 * 60;
+// These clients wait ten minutes for the answer to each attempt, also to one that found the task.
+const attemptSeconds = 10 * 60;
+const marginSeconds = 5 * 60;
 
 type FindRepeated = (ctx: KeyedCall, hash: () => string) => Promise<CreateOutcome | null>;
 
-/** Returns null if the call is no repeat, or if its first attempt stored no task. */
+/** Returns null if the call is no repeat, or if no task may answer it. */
 export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeated {
   return async (ctx, hash) => {
-    if (!isCountedRepeat(ctx)) return null;
+    const repeat = repeatOf(ctx);
+    if (repeat === 0) return null;
     const { accountId, keyId } = ctx.state.caller;
-    const withinSeconds = repeatedWithinSeconds;
-    const requestHash = hash();
-    const row = await findRepeated(db, { accountId, keyId, requestHash, withinSeconds });
-    if (!row) return null;
-    ctx.state.taskId = row.id;
-    return replay.of(row, requestHash);
+    const withinSeconds = repeat * attemptSeconds + marginSeconds;
+    const id = await answerRepeat(db, {
+      ...{ accountId, keyId, repeat, withinSeconds },
+      requestHash: hash(),
+    });
+    if (id === 'running') return stillRunning();
+    if (id === null) return null;
+    ctx.state.taskId = id;
+    return storedOutcome('replayed', await replay.row(id));
   };
+}
+
+/** The next repeat finds the task of the first attempt. So the client is told to make it. */
+function stillRunning(): Refused {
+  const message = 'The first attempt of this create is still in progress. Try again shortly.';
+  const headers = { 'retry-after': '1', 'x-should-retry': 'true' };
+  return new Refused({ code: 'unavailable', param: '', message }, headers);
 }
 
 /** True if an earlier call has made the task of this create, or may have made it. */
 export async function isRepeat({ db }: Pick<ApiDeps, 'db'>, ctx: KeyedCall): Promise<boolean> {
   const key = idempotencyKeyOf(ctx);
-  if (key === null) return isCountedRepeat(ctx);
+  if (key === null) return repeatOf(ctx) > 0;
   return (await findTask(db, taskIdForKey(ctx.state.caller.accountId, key))) !== null;
 }
 
-const isCountedRepeat = (ctx: KeyedCall) => /^[1-9]\d?$/.test(countOf(ctx) ?? '');
+/** The number of this repeat; 0 for a first attempt. */
+function repeatOf(ctx: KeyedCall): number {
+  const count = countOf(ctx) ?? '';
+  return /^[1-9]\d?$/.test(count) ? Number(count) : 0;
+}
 
 /** True if a lost answer to this create leads to a repeat without an Idempotency-Key. */
-export function mayBeRepeated(ctx: KeyedCall): boolean {
+export function mayBeRepeated(ctx: ApiCall): boolean {
   return ctx.headers['idempotency-key'] === undefined && countOf(ctx) !== undefined;
 }
 
-function countOf({ headers }: KeyedCall): string | undefined {
+function countOf({ headers }: ApiCall): string | undefined {
   return headers['x-stainless-retry-count'] as string | undefined;
 }

@@ -4,6 +4,7 @@
 import type { Fault } from '../../contract/field';
 import { markAnswered } from '../../db/pending-tasks';
 import { gatheredFindTask, type StoredTask } from '../../db/tasks';
+import { assert } from '../../domain/assert';
 import type { KeyedCall } from '../context';
 import { Refused } from '../context';
 import type { ApiDeps } from '../deps';
@@ -14,6 +15,8 @@ export interface Replay {
   find(taskId: string, faults: readonly Fault[], hash: () => string): Promise<CreateOutcome | null>;
   /** Like `find`, but for a row that was found when this call tried to store its task. */
   of(row: StoredTask, requestHash: string): Promise<CreateOutcome>;
+  /** The row of a task that is known to exist. */
+  row(taskId: string): Promise<StoredTask>;
 }
 
 export function createReplay({ db }: ApiDeps): Replay {
@@ -32,6 +35,12 @@ export function createReplay({ db }: ApiDeps): Replay {
       if (row.status !== 'pending') return storedOutcome('replayed', row);
       // This caller now gets the task's id, so the task must not be withdrawn any more.
       return storedOutcome('replayed', await markAnswered(db, row.id, null));
+    },
+
+    async row(taskId) {
+      const row = await findRow(taskId);
+      assert(row, `${taskId} has a row`);
+      return row;
     },
   };
   return replay;

@@ -21,10 +21,9 @@ export function callbackRoutes(
     const id = String(ctx.params.task_id ?? '');
     ctx.state.taskId = id.slice(0, 64);
     if (!isTaskId(id)) return undefined;
-    const callback = await findTaskCallback(db, id);
-    const asker = askerOf(ctx);
-    const isOwn = callback?.accountId === asker.accountId || (await find(id, asker)) !== undefined;
-    return callback && isOwn ? { id, callback } : undefined;
+    const task = await find(id, askerOf(ctx));
+    const callback = task && (await findTaskCallback(db, id));
+    return callback ? { id, callback } : undefined;
   };
 
   const show = async (ctx: KeyedContext): Promise<void> => {

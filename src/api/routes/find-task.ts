@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
+import { endRepeats } from '../../db/repeated-task';
 import { type Asked, gatheredFindAsked, gatheredFindTask, type Live } from '../../db/tasks';
 import { assert } from '../../domain/assert';
 import { liveObject, stageOf, united } from '../../domain/task';
@@ -19,6 +20,8 @@ export interface Found {
   readonly live: Live | null;
   readonly answeredBy?: 'workflow';
   readonly asked?: Asked;
+  /** The API key whose repeated create would get this task. */
+  readonly repeatedBy: string | null;
 }
 
 /** Returns undefined if there is no such task, or it belongs to another account. */
@@ -41,6 +44,7 @@ export function askedTask(text: string, asked: Asked | undefined): AskedTask {
 
 export interface Asker {
   readonly accountId: string;
+  readonly keyId: string;
   /** Look-ups of unknown tasks are limited per address. */
   readonly address: string;
 }
@@ -74,8 +78,20 @@ export function createFindTask(
     if (!isTaskId(taskId)) return undefined;
     const row = await (withAsked ? findAsked : findRow)(taskId);
     if (row?.accountId !== asker.accountId) return countUnknown(taskId, asker);
-    const { status, object: text, live, asked } = row;
-    return { status, text, live, ...(asked ? { asked } : {}) };
+    const { status, object: text, live, asked, repeatedBy } = row;
+    return { status, text, live, repeatedBy, ...(asked ? { asked } : {}) };
+  };
+}
+
+/**
+ * Like `find`, for calls that name the task: from now on the caller has its id, so the task answers no
+ * more repeats. Only the first of these calls writes.
+ */
+export function createFindNamed({ db }: Pick<ApiDeps, 'db'>, find: FindTask): FindTask {
+  return async (taskId, asker, withAsked) => {
+    const found = await find(taskId, asker, withAsked);
+    if (found && found.repeatedBy === asker.keyId) await endRepeats(db, [taskId]);
+    return found;
   };
 }
 

@@ -6,6 +6,7 @@ import type { Labels } from '../../contract/request';
 import { type TaskStatus, taskStatuses } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { listTasks } from '../../db/list-tasks';
+import { endRepeats } from '../../db/repeated-task';
 import type { KeyedCall } from '../context';
 import { answerJsonText } from '../context';
 import type { ApiDeps } from '../deps';
@@ -34,9 +35,16 @@ export type ListTasks = (ctx: KeyedCall, form?: PageForm) => Promise<void>;
 export function listAccountTasks({ db }: ApiDeps): ListTasks {
   return async (ctx, form) => {
     const filters = readQuery(ctx.query, filtersOf);
-    const { accountId } = ctx.state.caller;
+    const { accountId, keyId } = ctx.state.caller;
     const withAsked = form !== undefined;
     const { rows, next } = await listTasks(db, { accountId, withAsked, ...filters });
+    // From now on the caller has the ids of these tasks.
+    const repeated = rows.filter(({ repeatedBy }) => repeatedBy === keyId);
+    if (repeated.length > 0)
+      await endRepeats(
+        db,
+        repeated.map(({ id }) => id),
+      );
     const text = form
       ? JSON.stringify(
           form(

@@ -152,7 +152,8 @@ function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: Access): Task
 }
 
 export function askerOf(ctx: KeyedCall): Asker {
-  return { accountId: ctx.state.caller.accountId, address: addressOf(ctx) };
+  const { accountId, keyId } = ctx.state.caller;
+  return { accountId, keyId, address: addressOf(ctx) };
 }
 
 /**
