@@ -3,14 +3,13 @@
 // if the generator can reach this service. Otherwise the file itself is sent as a data URL. A signed
 // link is valid until the deadline of the task, but for at most seven days.
 
-import { buffer } from 'node:stream/consumers';
+import { randomBytes } from 'node:crypto';
 import type { VideoRequest } from '../../src/contract/request';
 import { type FileRow, findStoredFiles } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
-import type { RequestedJob } from '../../src/domain/job';
+import type { InlineFile, RequestedJob } from '../../src/domain/job';
 import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
-import { type ByteLimit, createByteLimit } from './byte-limit';
 
 type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
   readonly settings: Pick<WorkerDeps['settings'], 'publicUrl' | 'dangerouslyAllowProviderHosts'>;
@@ -19,42 +18,29 @@ type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
 // Seven days in seconds, the longest time for which S3 allows a link to be valid.
 const presignedSecondsMax = 604_800;
 
-// A create of 45 MB of files takes about four times as much memory while it is sent: the bytes, the
-// text and the body of the request.
-const inlineBytesMax = 90_000_000;
-
-/** Limits the files that all creates of this process send inline at the same time. */
-export const createInlineLimit = (): ByteLimit => createByteLimit(inlineBytesMax);
-
 /**
- * Calls `send` with an input in which each uploaded file is replaced by a URL that the generator can
- * read. If a file was removed after the create of the task, replaces nothing and sets
- * `inputIsGone`.
+ * Returns the input with a URL for each uploaded file that the generator can read. If a file was
+ * removed after the create of the task, replaces nothing and sets `inputIsGone`.
  */
-export async function withInputAddresses<T>(
+export async function withInputAddresses(
   deps: Sources,
-  inlineLimit: ByteLimit,
   input: RequestedJob,
-  send: (input: RequestedJob) => Promise<T>,
-): Promise<T> {
+): Promise<RequestedJob> {
   const files = input.plan.files;
-  if (!files || input.kind !== 'generation') return send(input);
+  if (!files || input.kind !== 'generation') return input;
   const ids = Object.values(files);
   const rows = await findStoredFiles(deps.db, input.accountId, { ids });
   const addresses = new Map<string, string>();
-  const inline: { readonly sent: string; readonly row: FileRow }[] = [];
+  const inlineFiles: InlineFile[] = [];
   for (const [sent, id] of Object.entries(files)) {
     const row = rows.find((found) => found.id === id);
-    if (!row) return send({ ...input, inputIsGone: true });
+    if (!row) return { ...input, inputIsGone: true };
     const link = await linkOf(deps, row, input);
-    if (link === null) inline.push({ sent, row });
-    else addresses.set(sent, link);
+    const file = link === null ? inlineFileOf(deps, row) : null;
+    if (file) inlineFiles.push(file);
+    addresses.set(sent, link ?? `data:${row.contentType ?? ''};base64,${file?.mark}`);
   }
-  const bytes = inline.reduce((sum, { row }) => sum + (row.length ?? 0), 0);
-  return inlineLimit(bytes, async () => {
-    for (const { sent, row } of inline) addresses.set(sent, await dataUrlOf(deps, row));
-    return send({ ...input, request: withAddresses(input.request, addresses) });
-  });
+  return { ...input, request: withAddresses(input.request, addresses), inlineFiles };
 }
 
 function withAddresses(
@@ -88,11 +74,13 @@ async function linkOf(
     : null;
 }
 
-async function dataUrlOf({ storage }: Sources, row: FileRow): Promise<string> {
-  const bytes = await storage.read(row.key);
-  if (!bytes) throw new Error(`The storage has no object of the file ${row.id}.`);
-  const text = (await buffer(bytes)).toString('base64');
-  return `data:${row.contentType ?? ''};base64,${text}`;
+function inlineFileOf({ storage }: Sources, { id, key, length }: FileRow): InlineFile {
+  const open = async () => {
+    const bytes = await storage.read(key);
+    if (!bytes) throw new Error(`The storage has no object of the file ${id}.`);
+    return bytes as AsyncIterable<Uint8Array>;
+  };
+  return { mark: randomBytes(16).toString('hex'), bytes: length ?? 0, open };
 }
 
 /** The fault of a create whose input was removed. */

@@ -8,12 +8,11 @@ import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { findBaseVideo } from './base-video';
 import { channelsOf } from './candidates';
-import { createInlineLimit, withInputAddresses } from './input-addresses';
+import { withInputAddresses } from './input-addresses';
 import { placeJob } from './place-job';
 import { tellingAttempts } from './tell-attempts';
 
 export function createRunJob(deps: WorkerDeps) {
-  const inlineLimit = createInlineLimit();
   return {
     /**
      * Places the job. After a channel has accepted the job, the activity stays open. The watcher
@@ -26,7 +25,7 @@ export function createRunJob(deps: WorkerDeps) {
           await closeReported(deps.db, { taskId, kind: 'generation' });
         const videoUrl = await findBaseVideo(deps, input);
         const requested = { ...input, videoUrl, ...(await findRequest(deps.db, taskId)) };
-        return withInputAddresses(deps, inlineLimit, requested, (sent) => placeJob(deps, sent));
+        return placeJob(deps, await withInputAddresses(deps, requested));
       };
       const channels = channelsOf(input);
       const attempted = await whileBeating(() => tellingAttempts(deps, input, channels, run));

@@ -2,22 +2,18 @@
 // of a failure shows whether the request may have arrived. Redirects are not followed, and nothing
 // is retried here.
 
-import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { FaultKind } from '../../src/domain/create-answer';
 import { retryAfterMs as askedForMs } from '../../src/domain/retry-after';
 import { traceHeaders } from '../task-trace';
 import { UpstreamFault } from './provider';
+import { type BodySource, bodyOf, sendBody } from './request-body';
 
-export interface UpstreamRequest {
+export interface UpstreamRequest extends BodySource {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly apiKey: string;
-  /** A body in JSON. */
-  readonly body?: unknown;
-  /** The fields of a form, which is sent in place of JSON. The names are plain. */
-  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** If the connection is made after this time of the monotonic clock, nothing is sent. */
@@ -53,33 +49,35 @@ const socketsOf = (keepAlive: boolean) => ({
 const agents = { reads: socketsOf(true), writes: socketsOf(false) };
 
 export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer> {
-  const url = new URL(request.url);
-  const { body, contentType } = encoded(request);
+  const body = bodyOf(request);
+  const endsAt = performance.now() + request.timeoutMs;
   return new Promise((resolve, reject) => {
     let connected = false;
+    let isWhole = false;
     // Without a connection the request cannot have arrived. With a connection it may have arrived.
     const uncertain = () => (connected ? 'ambiguous' : 'unavailable');
+    // No server takes a request without its end.
+    const unfinished = () => (connected && !isWhole ? 'late' : uncertain());
     const fail = (code: string, cause?: Error, kind: FaultKind = uncertain()) => {
       settled();
       reject(new UpstreamFault(kind, code, 'The service could not be reached.', null, { cause }));
       outgoing.destroy();
     };
-    const outgoing = (url.protocol === 'https:' ? https : http).request(url, {
-      method: request.method,
-      agent: agents[isRead(request) ? 'reads' : 'writes'][url.protocol as 'http:' | 'https:'],
-      headers: {
-        accept: 'application/json',
-        authorization: `Bearer ${request.apiKey}`,
-        ...(body ? { 'content-type': contentType, 'content-length': body.length } : {}),
-        ...traceHeaders(),
-        ...request.headers,
-      },
-    });
-    const timer = setTimeout(() => fail('TIMEOUT'), request.timeoutMs);
-    const hurry = () => fail('STOPPING');
+    const outgoing = begun(request, body);
+    const timeout = () => fail('TIMEOUT', undefined, unfinished());
+    const timer = setTimeout(timeout, request.timeoutMs);
+    const hurry = () => fail('STOPPING', undefined, unfinished());
     const settled = () => {
       clearTimeout(timer);
       request.hurry?.removeEventListener('abort', hurry);
+      // The answer came before the end of the request.
+      if (!isWhole) outgoing.destroy();
+    };
+    // A process that was frozen while it sent a file must not send the end after the time limit.
+    const beforeEnd = () => {
+      isWhole = performance.now() < endsAt;
+      if (!isWhole) timeout();
+      return isWhole;
     };
     // The time is checked here, because the process may be paused while it waits for a connection.
     const send = () => {
@@ -87,10 +85,10 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
         return fail('TOO_LATE', undefined, 'late');
       }
       connected = true;
-      outgoing.end(body);
+      sendBody(outgoing, body, beforeEnd).catch((error) => fail('INPUT_UNREAD', error, 'late'));
     };
     outgoing.on('socket', (socket) => {
-      const ready = url.protocol === 'https:' ? 'secureConnect' : 'connect';
+      const ready = outgoing.protocol === 'https:' ? 'secureConnect' : 'connect';
       if (socket.connecting) socket.once(ready, send);
       else send();
     });
@@ -113,18 +111,19 @@ export async function exchange(request: UpstreamRequest): Promise<UpstreamAnswer
   });
 }
 
-function encoded({ body, form }: UpstreamRequest) {
-  if (form) {
-    const boundary = randomBytes(16).toString('hex');
-    const parts = Object.entries(form).map(
-      ([name, value]) =>
-        `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-    );
-    const text = `${parts.join('')}--${boundary}--\r\n`;
-    return { body: Buffer.from(text), contentType: `multipart/form-data; boundary=${boundary}` };
-  }
-  const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-  return { body: json, contentType: 'application/json' };
+function begun(request: UpstreamRequest, body: ReturnType<typeof bodyOf>): http.ClientRequest {
+  const url = new URL(request.url);
+  return (url.protocol === 'https:' ? https : http).request(url, {
+    method: request.method,
+    agent: agents[isRead(request) ? 'reads' : 'writes'][url.protocol as 'http:' | 'https:'],
+    headers: {
+      accept: 'application/json',
+      authorization: `Bearer ${request.apiKey}`,
+      ...(body ? { 'content-type': body.contentType, 'content-length': body.length } : {}),
+      ...traceHeaders(),
+      ...request.headers,
+    },
+  });
 }
 
 function isRead({ method }: UpstreamRequest): boolean {

@@ -21,7 +21,10 @@ export type FaultKind =
   | 'ambiguous'
   /** The provider has no job with the requested id. */
   | 'not_found'
-  /** This process was paused for too long, so it did not send the request. */
+  /**
+   * This process did not send the whole request, because it was paused for too long, could not read
+   * a file, or did not get the bytes of a file through in time.
+   */
   | 'late';
 
 export type AfterCreate =

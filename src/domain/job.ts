@@ -83,8 +83,18 @@ export interface RequestedJob extends JobInput {
   readonly videoUrl: string | null;
   /** The time from the create to the deadline of the task; absent before the create. */
   readonly secondsLeft?: number;
+  /** The files whose bytes are sent inside the create. */
+  readonly inlineFiles?: readonly InlineFile[];
   /** Set if an input file was removed after the create. The job must not be sent then. */
   readonly inputIsGone?: true;
+}
+
+/** A file that is sent inside a create. In the request, the mark stands for its bytes in base64. */
+export interface InlineFile {
+  /** A random text, so no caller can write it. */
+  readonly mark: string;
+  readonly bytes: number;
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
 }
 
 export type PlacedJob =

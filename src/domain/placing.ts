@@ -205,7 +205,7 @@ function afterRefusal(job: PlacingJob, fault: FaultKind): PlacingStep {
     case 'try the next channel':
       return release({ do: 'offer' });
     case 'send it again': {
-      const why = 'This worker was paused for too long to send the create.';
+      const why = 'This worker could not send the whole create in time.';
       return release(retry('TooLate', why, null));
     }
     case 'resolve it later':

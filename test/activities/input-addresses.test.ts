@@ -4,10 +4,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
-import { createByteLimit } from '../../activities/jobs/byte-limit';
-import { createInlineLimit, withInputAddresses } from '../../activities/jobs/input-addresses';
+import { withInputAddresses } from '../../activities/jobs/input-addresses';
 import { createAccount } from '../../src/db/accounts';
 import { openDirectory } from '../../src/storage/directory';
 import type { Storage } from '../../src/storage/storage';
@@ -61,7 +60,7 @@ const sentFor = async (
   { publicUrl = 'http://localhost', ...over }: { storage?: Storage; publicUrl?: string } = {},
 ) => {
   const deps = { db, storage, settings: { publicUrl, dangerouslyAllowProviderHosts: [] }, ...over };
-  return withInputAddresses(deps, createInlineLimit(), input, async (sent) => sent);
+  return withInputAddresses(deps, input);
 };
 
 test('the generator gets a signed link of the storage if the storage can sign links', async () => {
@@ -95,43 +94,12 @@ test('the generator gets a link of this service if the public URL can be reached
 
 test('the generator gets the bytes of an input file if no link can be reached from outside', async () => {
   const { input, other } = await job();
-  const { request } = await sentFor(input);
-  const inline = `data:image/png;base64,${Buffer.from('an image').toString('base64')}`;
-  expect(request.images).toEqual([inline, other]);
-});
-
-test('creates that send files inline hold only a limited number of bytes at the same time', async () => {
-  const inlineLimit = createByteLimit(20);
-  const { input } = await job(); // Its file has 8 bytes.
-  const deps = {
-    db,
-    storage,
-    settings: { publicUrl: 'http://localhost', dangerouslyAllowProviderHosts: [] },
-  };
-  let [running, most] = [0, 0];
-  const send = async () => {
-    running += 1;
-    most = Math.max(most, running);
-    await setTimeout(20);
-    running -= 1;
-  };
-  const all = Array.from({ length: 7 }, () => withInputAddresses(deps, inlineLimit, input, send));
-  await Promise.all(all);
-  expect(most).toBe(2);
-});
-
-test('a create with more bytes than the limit runs alone, and a failed create lets the next one begin', async () => {
-  const limit = createByteLimit(10);
-  const order: string[] = [];
-  const run = (name: string, bytes: number, fails = false) =>
-    limit(bytes, async () => {
-      order.push(`${name} begins`);
-      await setTimeout(5);
-      order.push(`${name} ends`);
-      if (fails) throw new Error(name);
-    }).catch(() => undefined);
-  await Promise.all([run('large', 100, true), run('small', 1)]);
-  expect(order).toEqual(['large begins', 'large ends', 'small begins', 'small ends']);
+  const { request, inlineFiles = [] } = await sentFor(input);
+  const [file] = inlineFiles;
+  expect(request.images).toEqual([`data:image/png;base64,${file?.mark}`, other]);
+  expect(file?.bytes).toBe(8);
+  const bytes = await file?.open();
+  expect(String(bytes && (await buffer(bytes)))).toBe('an image');
 });
 
 test('the inputs of an enhancement and of a job without files stay unchanged', async () => {

@@ -40,6 +40,7 @@ export function createArk(access: ProviderAccess): Provider {
     async create(input, upstreamModel, sendBy) {
       const answer = await call('POST', '', {
         body: generationBody(input, upstreamModel),
+        files: input.inlineFiles,
         sendBy,
         headers: {
           'x-client-request-id': input.taskId,

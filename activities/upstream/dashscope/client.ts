@@ -41,6 +41,7 @@ export function createDashscope(access: ProviderAccess): Provider {
       const path = familyOf(upstreamModel).path ?? 'video-generation';
       const answer = await call('POST', `${baseUrl}/services/aigc/${path}/video-synthesis`, {
         body: createBody(input, upstreamModel),
+        files: input.inlineFiles,
         sendBy,
         headers: { 'x-dashscope-async': 'enable', 'x-client-request-id': input.taskId },
       });

@@ -36,6 +36,7 @@ export function createKling(access: ProviderAccess): Provider {
       const path = pathOf(input);
       const answer = await call('POST', path, {
         body: createBody(input, upstreamModel),
+        files: input.inlineFiles,
         sendBy,
         headers: { 'x-client-request-id': input.taskId },
       });

@@ -47,6 +47,7 @@ export function createMinimax(access: ProviderAccess): Provider {
       const isGeneration = input.kind === 'generation';
       const answer = await call('POST', isGeneration ? 'video_generation' : 'video_regeneration', {
         body: (isGeneration ? generationBody : regenerationBody)(input, upstreamModel),
+        files: input.inlineFiles,
         sendBy,
         headers: { 'x-client-request-id': input.taskId },
       });

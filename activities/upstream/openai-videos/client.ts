@@ -43,6 +43,7 @@ export function createOpenaiVideos(access: ProviderAccess): Provider {
       const fields = createFields(input, upstreamModel, profile);
       const answer = await call('POST', videos, {
         ...(profile.form ? { form: formOf(fields) } : { body: fields }),
+        files: input.inlineFiles,
         sendBy,
         headers: {
           'x-client-request-id': input.taskId,

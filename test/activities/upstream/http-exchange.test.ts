@@ -2,9 +2,12 @@
 // connections of creates and reads, and the end of our process.
 
 import { getEventListeners } from 'node:events';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { exchange } from '../../../activities/upstream/http-exchange';
 import { type Canned, startCanned } from '../../support/canned';
+import { until } from '../../support/until';
 import { webServers } from '../../support/web-servers';
 
 const startServer = webServers();
@@ -73,6 +76,88 @@ test('an invalid Retry-After header is ignored', async () => {
 
 test('a process that is about to stop fails every request to a provider with the code STOPPING', async () => {
   await expect(ask(AbortSignal.abort())).rejects.toMatchObject({ code: 'STOPPING' });
+});
+
+/** A file of 40 MB, and what was read of it. */
+function largeFile() {
+  const chunk = Buffer.alloc(64_000);
+  const file = { mark: 'mark', bytes: 40_960_000, open, read: 0, isOpen: false };
+  async function* chunks() {
+    file.isOpen = true;
+    try {
+      for (; file.read < file.bytes; file.read += chunk.length) yield chunk;
+    } finally {
+      file.isOpen = false;
+    }
+  }
+  async function open() {
+    return chunks();
+  }
+  return file;
+}
+
+test('an answer before the end of a file counts, and the file is read no further', async () => {
+  const host = await startServer((request, response) => {
+    request.once('data', () => {
+      request.pause();
+      response.writeHead(413).end('{}');
+    });
+  });
+  const file = largeFile();
+  const common = {
+    method: 'POST',
+    url: `http://${host}`,
+    apiKey: 'key',
+    timeoutMs: 60_000,
+  } as const;
+  const answer = await exchange({ ...common, body: { image: file.mark }, files: [file] });
+  expect(answer.status).toBe(413);
+  await until('the file is closed', () => !file.isOpen);
+  expect(file.read).toBeLessThan(file.bytes);
+});
+
+test('a create whose file was not sent within the time limit has certainly not arrived', async () => {
+  let received = '';
+  const host = await startServer((request) => {
+    request.once('data', (chunk) => {
+      received += String(chunk);
+      request.pause();
+    });
+  });
+  const file = largeFile();
+  const common = {
+    method: 'POST',
+    url: `http://${host}`,
+    apiKey: 'key',
+    timeoutMs: 2_000,
+  } as const;
+  const sent = exchange({ ...common, body: { image: file.mark }, files: [file] });
+  await expect(sent).rejects.toMatchObject({ kind: 'late', code: 'TIMEOUT' });
+  expect(received).toContain('{"image":"');
+  await until('the file is closed', () => !file.isOpen);
+  expect(file.read).toBeLessThan(file.bytes);
+});
+
+test('a form contains the bytes of its files in a body of known length', async () => {
+  let body = '';
+  const host = await startServer(async (request, response) => {
+    body = await text(request);
+    expect(request.headers['content-length']).toBe(String(body.length));
+    response.end('{}');
+  });
+  const bytes = Buffer.from('four bytes and more');
+  const file = { mark: 'mark', bytes: bytes.length, open: async () => Readable.from([bytes]) };
+  const common = {
+    method: 'POST',
+    url: `http://${host}`,
+    apiKey: 'key',
+    timeoutMs: 5_000,
+  } as const;
+  const form = { image: `data:image/png;base64,${file.mark}`, again: file.mark };
+  expect(await exchange({ ...common, form, files: [file] })).toMatchObject({ status: 200 });
+  const encoded = bytes.toString('base64');
+  expect(body).toContain(`name="image"\r\n\r\ndata:image/png;base64,${encoded}\r\n`);
+  expect(body).toContain(`name="again"\r\n\r\n${encoded}\r\n`);
 });
 
 function ask(hurry?: AbortSignal, method: 'GET' | 'POST' = 'GET') {
