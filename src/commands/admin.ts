@@ -25,6 +25,7 @@ import {
   readInput,
   takeFlags,
 } from './admin/command-line';
+import { creditCommands } from './admin/credits';
 import { eraseAccount } from './admin/erase';
 import { helpOn } from './admin/help';
 import { keyCommands } from './admin/keys';
@@ -44,6 +45,7 @@ import { type Command, CommandError } from './command';
 export const adminCommands: readonly AdminCommand[] = [
   migrateBoth,
   ...accountCommands,
+  ...creditCommands,
   ...closingCommands,
   eraseAccount,
   ...termCommands,
@@ -85,6 +87,7 @@ export async function runAdmin(
   const { json, help, words } = takeFlags(args);
   try {
     const answer = await answerTo(config, words, help || words[0] === 'help');
+    if (answer.remark) err(`${answer.remark}\n`);
     out(json ? `${JSON.stringify(answer.data, null, 2)}\n` : `${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {

@@ -78,12 +78,14 @@ export interface AccountRow {
   readonly heldMicros: number;
   readonly currency: string;
   readonly openTasks: number;
+  /** In which the days and months of its budgets begin. */
+  readonly timeZone: string;
 }
 
 const columns = `
   accounts.id as "accountId", name, created_at as "createdAt", disabled_at as "disabledAt",
   erased_at as "erasedAt", available as "availableMicros", held as "heldMicros", currency,
-  open_tasks as "openTasks"`;
+  open_tasks as "openTasks", time_zone as "timeZone"`;
 
 export async function listAccounts(db: Knex): Promise<readonly AccountRow[]> {
   const { rows } = await db.raw<{ rows: AccountRow[] }>(
@@ -100,6 +102,16 @@ export async function showAccount(db: Knex, accountId: string): Promise<AccountR
     [accountId],
   );
   return rows[0] ?? null;
+}
+
+/** The accounts with this id or name. The account with this id comes first. */
+export async function findAccounts(db: Knex, named: string): Promise<readonly AccountRow[]> {
+  const { rows } = await db.raw<{ rows: AccountRow[] }>(
+    `select ${columns} from accounts join balances on balances.account_id = accounts.id
+      where :named in (accounts.id, name) order by accounts.id = :named desc, created_at`,
+    { named },
+  );
+  return rows;
 }
 
 /** Returns true if the account exists, otherwise false. */

@@ -20,7 +20,8 @@ const movement = `
     join transfers on transfers.account_id = start.account_id and transfers.seq > start.seq`;
 
 // Of a task with movements to check, the hold may be older. The movements that closed the task are
-// at most three and next to each other, so two of them may be older too.
+// at most three and next to each other, so two of them may be older too. A correction comes at any
+// time later, so the movements of its task are looked up by their ids.
 const withOlder = `
   select * from movement where task_id is not null
    union
@@ -29,7 +30,13 @@ const withOlder = `
   select older.* from start
     join transfers older on older.account_id = start.account_id
                         and older.seq between start.seq - 2 and start.seq
-   where older.task_id in (select task_id from movement)`;
+   where older.task_id in (select task_id from movement)
+   union
+  select older.* from movement
+   cross join unnest(array['settle', 'settle_super_resolution', 'extra_charge',
+                           'extra_charge_super_resolution', 'refund']) as suffix
+    join transfers older on older.id = movement.task_id || ':' || suffix
+   where movement.kind = 'correction'`;
 
 // The changes that a movement makes to the available balance and to the held balance.
 const freely = `case when credit = 'available' then amount
@@ -120,6 +127,7 @@ const eachStep = `
 const eachTask = `
   with moved as (
     select task_id, count(*) as movements, min(account_id) as mover, max(account_id) as other,
+           count(*) filter (where kind <> 'correction') as own,
            count(*) filter (where kind = 'hold') as holds,
            coalesce(sum(amount) filter (where kind = 'hold'), 0) as held,
            coalesce(sum(amount) filter (where debit = 'held'), 0) as released,
@@ -135,7 +143,7 @@ const eachTask = `
            mover <> other or mover <> account_id as crossed,
            case when pending then movements > 0
                 else coalesce(holds, 0) <> 1
-                     and (movements > 0 or not final or bill is not null) end as unheld,
+                     and (own > 0 or not final or bill is not null) end as unheld,
            final and held <> released as unreleased,
            not final and movements > 1 as early,
            final and status = 'failed' and charged > 0 as overcharged,

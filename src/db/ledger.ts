@@ -140,25 +140,33 @@ const closeOpen = prepare<{ readonly hasCallback: boolean }>(
  select "hasCallback" from result, moved`,
 );
 
-type CreditResult = 'created' | 'exists' | 'exists_with_different_amount' | 'different_currency';
+type CreditResult =
+  | 'created'
+  | 'exists'
+  | 'exists_with_different_amount'
+  | 'exists_with_different_task'
+  | 'different_currency'
+  | 'unknown_task'
+  | 'unfinished_task';
+
+interface Credit {
+  readonly accountId: string;
+  readonly amountMicros: number;
+  readonly reference: string;
+  readonly reason: string;
+  readonly kind?: 'credit' | 'correction';
+  readonly currency?: string;
+  /** The ended task of the account whose bill a correction puts right. */
+  readonly taskId?: string;
+}
 
 /**
  * Adds money, or removes money with a correction. The caller chooses the reference: a repeated call
  * with the same reference moves nothing. If a currency is given, it must be the currency of the
  * account.
  */
-export async function creditAccount(
-  db: Knex,
-  credit: {
-    readonly accountId: string;
-    readonly amountMicros: number;
-    readonly reference: string;
-    readonly reason: string;
-    readonly kind?: 'credit' | 'correction';
-    readonly currency?: string;
-  },
-): Promise<CreditResult> {
-  const { accountId, amountMicros, reference, reason, kind = 'credit' } = credit;
+export async function creditAccount(db: Knex, credit: Credit): Promise<CreditResult> {
+  const { accountId, amountMicros, reference, reason, kind = 'credit', taskId = null } = credit;
   assert(Number.isSafeInteger(amountMicros) && amountMicros !== 0, 'a credit is a whole amount');
   const id = `${accountId}:${kind}:${reference}`;
   const from = kind === 'credit' ? 'credits' : 'corrections';
@@ -170,13 +178,17 @@ export async function creditAccount(
     if (credit.currency && books.rows[0] && books.rows[0].currency !== credit.currency) {
       return 'different_currency';
     }
-    const known = await trx.raw<{ rows: { change: number }[] }>(
-      `select case credit when 'available' then amount else -amount end as change
+    const known = await trx.raw<{ rows: { change: number; taskId: string | null }[] }>(
+      `select case credit when 'available' then amount else -amount end as change,
+              task_id as "taskId"
          from transfers where id = ?`,
       [id],
     );
     const [before] = known.rows;
-    if (before) return before.change === amountMicros ? 'exists' : 'exists_with_different_amount';
+    if (before && before.change !== amountMicros) return 'exists_with_different_amount';
+    if (before) return before.taskId === taskId ? 'exists' : 'exists_with_different_task';
+    const fault = taskId === null ? null : await taskFault(trx, accountId, taskId);
+    if (fault) return fault;
     const moved = await trx.raw<{ rows: unknown[] }>(
       `with moved as (
          update balances set available = available + :amountMicros, last_seq = last_seq + 1
@@ -187,16 +199,12 @@ export async function creditAccount(
        )
        insert into transfers
               (id, account_id, seq, kind, debit, credit, amount, available_after, held_after,
-               reason)
+               task_id, reason)
        select :id, :accountId, last_seq, :kind, :debit, :credit, cast(:amount as bigint),
-              available, held, :reason
+              available, held, :taskId, :reason
          from moved returning 1`,
       {
-        id,
-        accountId,
-        kind,
-        reason,
-        amountMicros,
+        ...{ id, accountId, kind, reason, amountMicros, taskId },
         amount: Math.abs(amountMicros),
         debit: amountMicros > 0 ? from : 'available',
         credit: amountMicros > 0 ? 'available' : from,
@@ -205,6 +213,16 @@ export async function creditAccount(
     assert(moved.rows.length > 0, `the account ${accountId} has books`);
     return 'created';
   });
+}
+
+/** An end is final, so the answer stays true without a lock. */
+async function taskFault(trx: Knex.Transaction, accountId: string, taskId: string) {
+  const { rows } = await trx.raw<{ rows: { isFinal: boolean }[] }>(
+    `select finished_at is not null as "isFinal" from tasks where id = ? and account_id = ?`,
+    [taskId, accountId],
+  );
+  if (!rows[0]) return 'unknown_task';
+  return rows[0].isFinal ? null : 'unfinished_task';
 }
 
 function priceOf({ accountId, plan }: TaskInput) {

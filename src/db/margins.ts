@@ -11,7 +11,7 @@ export interface Margin {
   readonly jobs: number;
   /** Those whose cost is not known. They are in no sum. */
   readonly withoutCost: number;
-  /** What the other ones were charged. */
+  /** What the other ones were charged, with the corrections of their tasks. */
   readonly chargedMicros: number;
   readonly costMicros: number;
 }
@@ -38,11 +38,15 @@ export async function readMargins(
 
 // Only the tasks that still have their jobs are looked up. Without `offset` PostgreSQL may read all
 // tasks. A job that succeeded although its task failed cost something too, and was charged nothing.
+// The corrections of a task count with its generation.
 const marginsBy = (column: string) => `
   with made as (
     select ${column} as name, cost_micros,
            (select coalesce(sum(amount), 0) from transfers
              where id in (tasks.id || ':settle' || suffix, tasks.id || ':extra_charge' || suffix))
+           - (select coalesce(sum(case credit when 'available' then amount else -amount end), 0)
+                from transfers
+               where jobs.kind = 'generation' and task_id = tasks.id and transfers.kind = 'correction')
              as charged
       from jobs cross join lateral (
              select id, model, account_id, finished_at from tasks

@@ -19,11 +19,15 @@ export interface Act {
   readonly why: string | null;
 }
 
-/**
- * Runs `work` and writes the row of the log in the same transaction. `created` is the id of a
- * subject that `work` has created.
- */
-export async function logged<T extends { readonly created?: string }>(
+interface Done {
+  /** What was changed, such as `running-max none → 5`. Without it the act fails. */
+  readonly effect?: string;
+  /** The id of a subject that the work has created. */
+  readonly created?: string;
+}
+
+/** Runs `work` and writes the row of the log in the same transaction. */
+export async function logged<T extends Done>(
   db: Knex,
   act: Act,
   subject: Subject,
@@ -33,6 +37,7 @@ export async function logged<T extends { readonly created?: string }>(
     const done = await work(trx);
     await trx('operator_log').insert({
       ...act,
+      effect: done.effect,
       account_id: await accountOf(trx, subject, done.created),
     });
     return done;
@@ -40,10 +45,11 @@ export async function logged<T extends { readonly created?: string }>(
 }
 
 const accountIds = {
-  account: 'select id from accounts where id = ?',
-  key: 'select account_id as id from api_keys where id = ?',
-  task: 'select account_id as id from tasks where id = ?',
-  file: 'select account_id as id from files where ? in (id, link_token)',
+  // An operator may have named an account by its name, which is unique then.
+  account: 'select id from accounts where :id in (id, name) order by id = :id desc limit 1',
+  key: 'select account_id as id from api_keys where id = :id',
+  task: 'select account_id as id from tasks where id = :id',
+  file: 'select account_id as id from files where :id in (id, link_token)',
 };
 
 async function accountOf(
@@ -53,7 +59,7 @@ async function accountOf(
 ): Promise<string | null> {
   if (subject.kind === 'service') return null;
   const id = created ?? subject.id;
-  const { rows } = await trx.raw<{ rows: { id: string }[] }>(accountIds[subject.kind], [id]);
+  const { rows } = await trx.raw<{ rows: { id: string }[] }>(accountIds[subject.kind], { id });
   return rows[0]?.id ?? null;
 }
 
@@ -64,6 +70,7 @@ export interface LogRow {
   /** The database role of the connection. */
   readonly role: string;
   readonly command: string;
+  readonly effect: string;
   readonly accountId: string | null;
   readonly why: string | null;
 }
@@ -74,7 +81,7 @@ export async function listActs(
   filter: { readonly limit: number; readonly accountId?: string },
 ): Promise<readonly LogRow[]> {
   const query = db('operator_log')
-    .select(db.raw(`id as number, at, who, role, command, account_id as "accountId", why`))
+    .select(db.raw(`id as number, at, who, role, command, effect, account_id as "accountId", why`))
     .orderBy('id', 'desc');
   if (filter.accountId !== undefined) query.where('account_id', filter.accountId);
   return (await query.limit(filter.limit)) as LogRow[];

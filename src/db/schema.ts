@@ -375,6 +375,10 @@ create table transfers (
 create index transfers_budgets on transfers (account_id, task_created_at)
   include (key_id, kind, amount) where task_created_at is not null;
 
+-- The corrections of a task. Its other movements are found by their ids.
+create index transfers_corrections on transfers (task_id)
+  where kind = 'correction' and task_id is not null;
+
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'rows of % are never changed or removed', tg_table_name;
@@ -514,6 +518,8 @@ create table operator_log (
   role       text not null default current_user,
   -- The command as it was typed.
   command    text not null,
+  -- What the command changed, and from what to what.
+  effect     text not null,
   account_id text,
   why        text
 );

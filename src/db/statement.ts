@@ -36,3 +36,23 @@ export async function statement(
   );
   return rows;
 }
+
+/** A correction of a task's bill. The amount is positive if the customer got it. */
+interface TaskCorrection {
+  readonly reference: string;
+  readonly changeMicros: number;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** The corrections of a task, the first one first. */
+export async function correctionsOf(db: Knex, taskId: string): Promise<readonly TaskCorrection[]> {
+  const { rows } = await db.raw<{ rows: TaskCorrection[] }>(
+    `select substr(id, length(account_id || ':correction:') + 1) as reference,
+            case credit when 'available' then amount else -amount end as "changeMicros",
+            reason, created_at as at
+       from transfers where task_id = ? and kind = 'correction' order by seq`,
+    [taskId],
+  );
+  return rows;
+}

@@ -136,6 +136,45 @@ describe('accounts', () => {
     expect((await admin('audit')).exitCode).toBe(0);
   });
 
+  test('a correction names the task whose bill it corrects', async () => {
+    const id = await anAccount('50');
+    const taskId = aTaskId();
+    await openNew(database.db, anOpening(id, taskId, 3_000_000));
+    const correct = (account: string, words = '--reference case-1') =>
+      admin([
+        ...`accounts correct ${account} 1.5 --for customer --task ${taskId} ${words}`.split(' '),
+        ...['--reason', 'flickers', '--json'],
+      ]);
+    const early = await correct(id);
+    expect([early.exitCode, early.err]).toEqual([
+      1,
+      `The task ${taskId} has not ended; nothing was moved.\n`,
+    ]);
+    await closeTask(database.db, aClosing(taskId, 3_000_000, 2_000_000));
+    const other = await correct(await anAccount());
+    expect([other.exitCode, other.err]).toEqual([1, expect.stringContaining('has no task')]);
+
+    expect((await correct(id)).json).toMatchObject({ recorded: true, taskId });
+    expect((await correct(id)).json).toMatchObject({ recorded: false });
+    const elsewhere = await admin(
+      `accounts correct ${id} 1.5 --for customer --reference case-1 --reason flickers`,
+    );
+    expect(elsewhere.exitCode).toBe(1);
+    expect(elsewhere.err).toContain('another task; nothing was moved');
+
+    const { json } = await admin(`statement ${id} --limit 1 --json`);
+    expect(json.movements).toMatchObject([
+      { kind: 'correction', taskId, change: '1.500000', balanceAfter: '49.500000' },
+    ]);
+    expect((await admin(`tasks show ${taskId} --json`)).json.corrections).toMatchObject([
+      { reference: 'case-1', amount: '1.500000', reason: 'flickers' },
+    ]);
+    expect((await admin(`tasks show ${taskId}`)).out).toMatch(
+      /^REFERENCE +TO CUSTOMER +REASON +AT\ncase-1 +1\.500000 +flickers /m,
+    );
+    expect((await admin('audit')).exitCode).toBe(0);
+  });
+
   test('a credit is refused if the balance of the account has another currency', async () => {
     const id = await anAccount();
     await database.db.raw(`update balances set currency = 'USD' where account_id = ?`, [id]);

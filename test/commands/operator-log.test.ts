@@ -73,6 +73,8 @@ async function aFile({ accountId }: Customer): Promise<string> {
 interface Example {
   /** The words after the command's name. */
   readonly words: (customer: Customer) => string | Promise<string>;
+  /** What the row says that the command has changed. */
+  readonly effect: RegExp;
   /** The number of rows that the command writes; absent if it writes one row. */
   readonly rows?: number;
 }
@@ -80,44 +82,66 @@ interface Example {
 const examples: Readonly<Record<string, Example>> = {
   'accounts create': {
     words: () => '--name Other --credit 5',
+    effect: /^acct_\w+ with key_\w+: available 0\.000000 → 5\.000000 CNY$/,
   },
   'accounts credit': {
     words: ({ accountId }) => `${accountId} 12.5 --reference invoice-7`,
+    effect: /^12\.500000 CNY: available 100\.000000 → 112\.500000$/,
   },
   'accounts correct': {
     words: ({ accountId }) => `${accountId} 1 --for house --reference case-1 --reason mistake`,
+    effect: /^-1\.000000 CNY: available 100\.000000 → 99\.000000$/,
   },
   'accounts disable': {
     words: ({ accountId }) => `${accountId} --cancel`,
+    effect: /^enabled → disabled; its unfinished tasks are cancelled next$/,
   },
-  'accounts enable': { words: ({ accountId }) => accountId },
+  'accounts enable': {
+    words: ({ accountId }) => accountId,
+    effect: /^enabled; nothing was changed$/,
+  },
   'accounts erase': {
     words: ({ accountId }) => accountId,
     rows: 2,
+    effect: /^erased; tasks 0, results 0, uploads 0$/,
   },
   'accounts terms': {
     words: ({ accountId }) => `${accountId} --running-max 5`,
+    effect: /^running-max none → 5$/,
   },
-  'keys create': { words: ({ accountId }) => `--account ${accountId} --name batch` },
-  'keys revoke': { words: ({ keyId }) => keyId },
-  'keys terms': { words: ({ keyId }) => `${keyId} --create-rate 5` },
+  'keys create': {
+    words: ({ accountId }) => `--account ${accountId} --name batch`,
+    effect: /^key_\w+$/,
+  },
+  'keys revoke': { words: ({ keyId }) => keyId, effect: /^valid → revoked$/ },
+  'keys terms': {
+    words: ({ keyId }) => `${keyId} --create-rate 5`,
+    effect: /^create-rate none → 5$/,
+  },
   'budgets set': {
     words: ({ accountId }) => `--account ${accountId} --period month --limit 500`,
+    effect: /^limit none → 500\.000000$/,
   },
   'budgets remove': {
     async words({ accountId }) {
       await admin(`budgets set --account ${accountId} --period month --limit 500`);
       return `--account ${accountId} --period month`;
     },
+    effect: /^limit 500\.000000 → none$/,
   },
-  'webhooks rotate': { words: ({ accountId }) => accountId },
+  'webhooks rotate': {
+    words: ({ accountId }) => accountId,
+    effect: /^a new secret; the older ones sign until \d{4}-\S+$/,
+  },
   'callbacks resend': {
     words: ({ accountId }) => aFinalTask(database, 'https://hooks.example.com/in', { accountId }),
+    effect: /^delivery 2 begins$/,
   },
-  'files remove': { words: aFile },
-  'tasks cancel': { words: aRunningTask },
+  'files remove': { words: aFile, effect: /^stored → removed$/ },
+  'tasks cancel': { words: aRunningTask, effect: /^its workflow is asked to cancel it$/ },
   'reconcile lost': {
     words: () => '--hours 3',
+    effect: /^confirmed until \d{4}-\S+$/,
   },
 };
 
@@ -142,11 +166,33 @@ test.each(Object.entries(examples))(
       role: 'video_operator',
       command: typed,
       why: 'as agreed by phone',
+      effect: expect.stringMatching(example.effect),
     });
     const ofNone = ['accounts create', 'reconcile lost'].includes(name);
     if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
   },
 );
+
+test.each([
+  ['accounts credit ACCOUNT 5 --reference r-1', 'nothing was moved: r-1 was recorded before'],
+  [
+    'accounts correct ACCOUNT 5 --for customer --reference r-2 --reason r',
+    'nothing was moved: r-2 was recorded before',
+  ],
+  ['accounts disable ACCOUNT', 'disabled; nothing was changed'],
+  ['accounts terms ACCOUNT --queued-max 7', 'nothing was changed'],
+  ['keys terms KEY --read-rate 7', 'nothing was changed'],
+  ['keys revoke KEY', 'revoked; nothing was changed'],
+  ['budgets set --account ACCOUNT --period day --limit 9', 'nothing was changed'],
+])('a repeated `%s` has a row that says that nothing was changed', async (line, effect) => {
+  const { accountId, keyId } = await aCustomer();
+  const typed = line.replace('ACCOUNT', accountId).replace('KEY', keyId);
+  expect((await admin(typed)).exitCode).toBe(0);
+  const [first] = await acts(accountId);
+  expect(first?.effect).not.toContain('nothing');
+  expect((await admin(typed)).exitCode).toBe(0);
+  expect(await acts(accountId)).toMatchObject([{ effect }, first as object, {}]);
+});
 
 test('the log of operators contains no secret', async () => {
   const customer = await aCustomer();
@@ -236,6 +282,6 @@ test('`admin log` prints a table with one line per row, up to the limit', async 
   await admin(`accounts terms ${accountId} --running-max 3`);
   expect((await admin('log --account acct_misspelt')).exitCode).toBe(1);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
-  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +ACCOUNT +WHY\n/);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +EFFECT +ACCOUNT +WHY\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 // Tests the scheduled audit. It reads what moved since the last audit without a difference, and
 // compares the balances in any case. It reports a difference until the books agree again.
 
-import { closeTask } from '../../src/db/ledger';
+import { closeTask, creditAccount } from '../../src/db/ledger';
 import { audit, auditNewMovements } from '../../src/db/ledger-audit';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -96,6 +96,27 @@ describe('in new movements of an audited account, the scheduled audit', () => {
     expect(await found()).toContainEqual(expect.stringMatching(difference));
     expect(await foundByAll()).toContainEqual(expect.stringMatching(difference));
   });
+});
+
+test('the scheduled audit finds no difference in a late correction of a task', async () => {
+  await someBooks(database.db, 'a');
+  await closeTask(database.db, aClosing('a_open', 10, 4));
+  await age();
+  expect(await found()).toEqual([]);
+  const correction = { kind: 'correction', reason: 'test', taskId: 'a_done' } as const;
+  for (const amountMicros of [30, -5]) {
+    const reference = `case${amountMicros}`;
+    const moved = { accountId: 'a', amountMicros, reference, ...correction };
+    expect(await creditAccount(database.db, moved)).toBe('created');
+    expect([await found(), await foundByAll()]).toEqual([[], []]);
+    await age();
+  }
+  await dropGuards(database.db);
+  await database.db.raw(
+    `update tasks set object = '{"billing":{"charged":"0.000041"}}' where id = 'a_done'`,
+  );
+  const misshown = expect.stringMatching(/^a_done: .*agrees with its movements/);
+  expect(await foundByAll()).toContainEqual(misshown);
 });
 
 test('the full audit finds a changed old movement; the scheduled audit finds it only if the balances differ too', async () => {

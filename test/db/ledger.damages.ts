@@ -129,6 +129,26 @@ export const damages: readonly (readonly [
     'one hold',
   ],
   [
+    'a correction of a task that is still open',
+    `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
+                            held_after, task_id)
+     values (':a:correction:c', ':a', 6, 'correction', 'corrections', 'available', 5, 955, 10,
+             ':a_open');
+     update balances set available = 955, last_seq = 6 where account_id = ':a'`,
+    ':a_open',
+    'nothing but its hold',
+  ],
+  [
+    'a correction of a task that does not exist',
+    `insert into transfers (id, account_id, seq, kind, debit, credit, amount, available_after,
+                            held_after, task_id)
+     values (':a:correction:c', ':a', 6, 'correction', 'corrections', 'available', 5, 955, 10,
+             ':a_lost');
+     update balances set available = 955, last_seq = 6 where account_id = ':a'`,
+    ':a_lost',
+    'belongs to an existing task',
+  ],
+  [
     'a second hold',
     `update transfers set kind = 'hold', debit = 'available', credit = 'held'
       where id = ':a_done:refund'`,

@@ -2,7 +2,7 @@
 
 import { listOpenJobs } from '../../src/db/jobs/queries';
 import { storeReports } from '../../src/db/jobs/steps';
-import { closeTask } from '../../src/db/ledger';
+import { closeTask, creditAccount } from '../../src/db/ledger';
 import { readMargins } from '../../src/db/margins';
 import type { JobKind } from '../../src/domain/job';
 import type { PlannedChoice } from '../../src/domain/plan-types';
@@ -131,4 +131,29 @@ test('the cost of super-resolution is kept with its job, beside what it was char
 test('a task that ended before the period is not counted', async () => {
   await database.db.raw(`update tasks set finished_at = now() - interval '3 days'`);
   expect(await readMargins(database.db, 'channel', 2)).toEqual([]);
+});
+
+test('a margin counts the corrections of its tasks', async () => {
+  const { db } = database;
+  const choice = { ...byJob, channel: 'corrected' };
+  const taskId = await aTask(choice, 4_000_000);
+  const failed = await aTask({ ...choice, channel: 'failed' }, null);
+  const correction = { accountId: 'acct', kind: 'correction', reason: 'flickers' } as const;
+  for (const [task, amountMicros] of [
+    [taskId, 1_500_000],
+    [taskId, -250_000],
+    [failed, 100_000],
+  ] as const) {
+    const reference = `${task} ${amountMicros}`;
+    await creditAccount(db, { ...correction, taskId: task, amountMicros, reference });
+  }
+  const margins = await readMargins(db, 'channel', 1);
+  expect(margins).toContainEqual({
+    ...{ name: 'corrected', jobs: 1, withoutCost: 0 },
+    ...{ chargedMicros: 2_750_000, costMicros: 2_000_000 },
+  });
+  expect(margins).toContainEqual({
+    ...{ name: 'failed', jobs: 1, withoutCost: 0 },
+    ...{ chargedMicros: -100_000, costMicros: 2_000_000 },
+  });
 });

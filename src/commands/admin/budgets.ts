@@ -7,7 +7,7 @@ import { type BudgetState, budgetPeriods } from '../../domain/budget';
 import { CommandError } from '../command';
 import type { AdminCommand, Answer, Input } from './command-line';
 import { amount, table } from './tables';
-import { amountOf, choiceOf, knownAccount } from './values';
+import { amountOf, changedValues, choiceOf, knownAccount } from './values';
 
 const whose = {
   account: { value: 'ID', about: 'whose budget', required: true },
@@ -38,12 +38,14 @@ const set: AdminCommand = {
   async run({ config, db }, input) {
     const limitMicros = amountOf(input.option('limit') ?? '', config.currency);
     const budget = await budgetOf(db(), input);
+    const before = await valuesOf(db(), budget);
     const zone = input.option('time-zone');
     if (zone !== undefined && !(await setTimeZone(db(), budget.accountId, zone))) {
       throw new CommandError(`There is no time zone "${zone}". One is called Asia/Shanghai.`, 2);
     }
     await setBudget(db(), { ...budget, limitMicros });
-    return standing(db(), budget.accountId);
+    const answer = await standing(db(), budget.accountId);
+    return { ...answer, effect: changedValues(before, await valuesOf(db(), budget)) };
   },
 };
 
@@ -64,12 +66,16 @@ const remove: AdminCommand = {
   about: 'lifts a limit, from the next create on',
   async run({ db }, input) {
     const budget = await budgetOf(db(), input);
-    if (await removeBudget(db(), budget)) return standing(db(), budget.accountId);
-    throw new CommandError('There is no such budget.');
+    const before = await valuesOf(db(), budget);
+    if (!(await removeBudget(db(), budget))) throw new CommandError('There is no such budget.');
+    const effect = changedValues(before, await valuesOf(db(), budget));
+    return { ...(await standing(db(), budget.accountId)), effect };
   },
 };
 
 export const budgetCommands = [set, list, remove];
+
+type BudgetName = Awaited<ReturnType<typeof budgetOf>>;
 
 async function budgetOf(db: Knex, input: Input) {
   const period = choiceOf(input, 'period', budgetPeriods) ?? 'total';
@@ -80,6 +86,13 @@ async function budgetOf(db: Knex, input: Input) {
     throw new CommandError(`The account ${accountId} has no key ${keyId}.`);
   }
   return { accountId, keyId, period };
+}
+
+async function valuesOf(db: Knex, { accountId, keyId, period }: BudgetName) {
+  const { timeZone } = await knownAccount(db, accountId);
+  const budgets = await listBudgets(db, accountId);
+  const one = budgets.find((budget) => budget.keyId === keyId && budget.period === period);
+  return { limit: one ? amount(one.limitMicros) : null, timeZone };
 }
 
 async function standing(db: Knex, accountId: string): Promise<Answer> {

@@ -11,7 +11,7 @@ import { startDelivery } from '../../temporal/start-delivery';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';
-import { choiceOf, countOf, durationOf, knownAccount } from './values';
+import { accountIdOf, choiceOf, countOf, durationOf, knownAccount } from './values';
 
 const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 
@@ -25,9 +25,8 @@ const list: AdminCommand = {
   about: 'callbacks with their state',
   async run({ db }, input) {
     const state = choiceOf(input, 'state', states);
-    const accountId = input.option('account');
     const limit = countOf(input, 'limit', 50, 10_000);
-    if (accountId !== undefined) await knownAccount(db(), accountId);
+    const accountId = await accountIdOf(db(), input);
     const found = await listCallbacks(db(), {
       limit,
       ...(state ? { state } : {}),
@@ -107,6 +106,7 @@ const resend: AdminCommand = {
     return {
       data,
       text,
+      effect: `delivery ${delivery} begins`,
       async afterwards() {
         await startDelivery(client, config.temporalTaskQueue, { taskId, delivery });
         return { data, text };
@@ -146,7 +146,8 @@ const rotate: AdminCommand = {
     const webhookSecret = await rotateSecret(db(), accountId, overlapMs);
     const oldSecretsSignUntil = new Date(now() + overlapMs);
     const data = { accountId, webhookSecret, oldSecretsSignUntil };
-    return { data, text: `${fields(data)}\n\nThe secret is not shown again.` };
+    const effect = `a new secret; the older ones sign until ${oldSecretsSignUntil.toISOString()}`;
+    return { data, text: `${fields(data)}\n\nThe secret is not shown again.`, effect };
   },
 };
 

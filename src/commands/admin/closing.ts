@@ -7,7 +7,7 @@ import { listUnfinishedTasks } from '../../db/tasks';
 import { cancelledMessage } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
-import { shownAccountOf } from './accounts';
+import { type AccountAnswer, shownAccountOf } from './accounts';
 import { startCallbacks } from './callbacks';
 import {
   type AdminCommand,
@@ -16,6 +16,7 @@ import {
   changesAccount,
   type Input,
 } from './command-line';
+import { knownAccount, nothingChanged } from './values';
 
 const disable: AdminCommand = {
   name: 'accounts disable',
@@ -29,8 +30,13 @@ const disable: AdminCommand = {
     const temporal = input.flag('cancel') ? context.temporal() : null;
     const disabled = await setDisabled(context, input, true);
     if (!temporal) return disabled;
-    const afterwards = () => cancelAll(context, temporal, input.operand('ID'), disabled);
-    return { ...disabled, afterwards };
+    const { accountId } = disabled.data;
+    const effect = `${disabled.effect}; its unfinished tasks are cancelled next`;
+    return {
+      ...disabled,
+      effect,
+      afterwards: () => cancelAll(context, temporal, accountId, disabled),
+    };
   },
 };
 
@@ -48,7 +54,7 @@ async function cancelAll(
   context: AdminContext,
   temporal: Client,
   accountId: string,
-  disabled: Answer,
+  disabled: AccountAnswer,
 ): Promise<Answer> {
   const db = context.committed();
   const tasks = await listUnfinishedTasks(db, accountId);
@@ -64,7 +70,7 @@ async function cancelAll(
     );
   }
   await startCallbacks(context, announced);
-  const data = { ...(disabled.data as object), cancelled: tasks.length };
+  const data = { ...disabled.data, cancelled: tasks.length };
   return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
 }
 
@@ -72,10 +78,12 @@ async function setDisabled(
   context: AdminContext,
   input: Input,
   disabled: boolean,
-): Promise<Answer> {
-  const accountId = input.operand('ID');
-  if (!(await setAccountDisabled(context.db(), accountId, disabled))) {
-    throw new CommandError(`There is no account ${accountId}.`);
-  }
-  return shownAccountOf(context, accountId);
+): Promise<AccountAnswer> {
+  const { accountId, disabledAt } = await knownAccount(context.db(), input.operand('ID'));
+  await setAccountDisabled(context.db(), accountId, disabled);
+  const [before, after] = [disabledAt !== null, disabled].map((is) =>
+    is ? 'disabled' : 'enabled',
+  );
+  const effect = before === after ? `${after}; ${nothingChanged}` : `${before} → ${after}`;
+  return { ...(await shownAccountOf(context, accountId)), effect };
 }

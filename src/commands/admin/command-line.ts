@@ -26,8 +26,15 @@ export interface Answer {
   readonly data: unknown;
   /** Printed without `--json`. */
   readonly text: string;
+  /** Printed to standard error, with and without `--json`. */
+  readonly remark?: string;
   /** 1 if the command ran but not all is in order, for example if the audit finds differences. */
   readonly exitCode?: 0 | 1;
+  /**
+   * What the command changed, for the log of operators: from what to what, or that nothing was
+   * changed. It contains no secret. A command that changes something must say it.
+   */
+  readonly effect?: string;
   /** The id of what the command created. */
   readonly created?: string;
   /**
@@ -102,7 +109,7 @@ export function optionsOf({ options, changes }: AdminCommand): Readonly<Record<s
   return { ...options, ...(changes ? logOptions : {}) };
 }
 
-/** What a command changes whose operand ID is an account. */
+/** What a command changes whose operand ID names an account. */
 export const changesAccount = (input: Input) =>
   ({ kind: 'account', id: input.operand('ID') }) as const;
 

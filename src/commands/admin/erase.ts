@@ -47,6 +47,7 @@ export const eraseAccount: AdminCommand = {
     return {
       data,
       text: '',
+      effect: 'disabled; its content is erased next',
       afterwards: (logged) => eraseAll(context, accountId, storage, logged),
     };
   },
@@ -66,7 +67,8 @@ async function eraseAll(
     const data = { accountId, ...results, uploads };
     const { tasks, results: videos } = results;
     const text = `The content of ${accountId} is erased. Tasks: ${tasks}, results: ${videos}, uploads: ${uploads}.`;
-    return { data, text };
+    const effect = `erased; tasks ${tasks}, results ${videos}, uploads ${uploads}`;
+    return { data, text, effect };
   });
 }
 

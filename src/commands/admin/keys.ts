@@ -6,7 +6,7 @@ import { CommandError } from '../command';
 import { loadCatalogueOf } from '../load-catalogue';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
-import { knownAccount, knownKey, momentOf, nameOf } from './values';
+import { accountIdOf, knownAccount, knownKey, momentOf, nameOf, nothingChanged } from './values';
 
 const create: AdminCommand = {
   name: 'keys create',
@@ -39,7 +39,8 @@ const create: AdminCommand = {
     });
     const shown = fields(expiresAt ? { ...data, expiresAt } : data);
     const end = expiresAt ? `\nIt is refused from ${moment(expiresAt)} on.` : '';
-    return { data, text: `${shown}\n\nThe key is not shown again.${end}` };
+    const text = `${shown}\n\nThe key is not shown again.${end}`;
+    return { data, text, effect: data.keyId };
   },
 };
 
@@ -48,9 +49,7 @@ const list: AdminCommand = {
   options: { account: { value: 'ID', about: 'the keys of this account only' } },
   about: 'keys by their last four characters, with what they may do',
   async run({ db }, input) {
-    const account = input.option('account');
-    if (account !== undefined) await knownAccount(db(), account);
-    const keys = await listKeys(db(), account);
+    const keys = await listKeys(db(), await accountIdOf(db(), input));
     return { data: keys, text: keyTable(keys) };
   },
 };
@@ -64,11 +63,12 @@ const revoke: AdminCommand = {
     const found = await knownKey(db(), input.operand('KEYID'));
     const { keyId, revokedAt } = found;
     if (revokedAt) {
-      return { data: found, text: `The key ${keyId} was revoked before, at ${moment(revokedAt)}.` };
+      const text = `The key ${keyId} was revoked before, at ${moment(revokedAt)}.`;
+      return { data: found, text, effect: `revoked; ${nothingChanged}` };
     }
     await revokeKey(db(), keyId);
     const key = await knownKey(db(), keyId);
-    return { data: key, text: revokedText(key) };
+    return { data: key, text: revokedText(key), effect: 'valid → revoked' };
   },
 };
 

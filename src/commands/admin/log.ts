@@ -3,7 +3,7 @@
 import { listActs } from '../../db/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
-import { countOf, knownAccount } from './values';
+import { accountIdOf, countOf } from './values';
 
 export const log: AdminCommand = {
   name: 'log',
@@ -11,10 +11,9 @@ export const log: AdminCommand = {
     account: { value: 'ID', about: 'acts on this account only' },
     limit: { value: 'N', about: 'how many, the newest first (50)' },
   },
-  about: 'what operators did: who, when, which command, and why',
+  about: 'what operators did: who, when, which command, its effect, and why',
   async run({ db }, input) {
-    const accountId = input.option('account');
-    if (accountId !== undefined) await knownAccount(db(), accountId);
+    const accountId = await accountIdOf(db(), input);
     const acts = await listActs(db(), {
       limit: countOf(input, 'limit', 50, 10_000),
       ...(accountId === undefined ? {} : { accountId }),
@@ -24,6 +23,7 @@ export const log: AdminCommand = {
       { title: 'AT', of: ({ at }) => at },
       { title: 'WHO', of: ({ who }) => who },
       { title: 'ACT', of: ({ command }) => command },
+      { title: 'EFFECT', of: ({ effect }) => effect },
       { title: 'ACCOUNT', of: (act) => act.accountId },
       { title: 'WHY', of: ({ why }) => why },
     ]);

@@ -30,10 +30,11 @@ export const reconcileLost: AdminCommand = {
     const began = new Date(end.getTime() - hours * 3_600_000);
     const until = end.toISOString();
     const text = `Until ${until} every open task that Temporal does not know is closed and refunded.`;
-    const confirmed = { data: { until }, text };
+    const confirmed = { data: { until }, text, effect: `confirmed until ${until}` };
     if (!input.flag('pending')) return confirmed;
     return {
       ...confirmed,
+      effect: `${confirmed.effect}; pending tasks are ended next`,
       async afterwards() {
         const ended = await endAllPending(context, began);
         return {

@@ -39,7 +39,7 @@ export const removeFile: AdminCommand = {
       );
     const { id, accountId, taskId } = file;
     const of = taskId === null ? accountId : `the task ${taskId} of ${accountId}`;
-    return { data: file, text: `The file ${id} of ${of} is removed.` };
+    return { data: file, text: `The file ${id} of ${of} is removed.`, effect: 'stored → removed' };
   },
 };
 

@@ -9,6 +9,7 @@ import { findTaskCallback } from '../../db/callbacks';
 import { findJob, type Job } from '../../db/jobs/queries';
 import { listTasks } from '../../db/list-tasks';
 import { failPending } from '../../db/pending-tasks';
+import { correctionsOf } from '../../db/statement';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
 import { cancelTask } from '../../temporal/cancel-task';
@@ -16,7 +17,7 @@ import { CommandError } from '../command';
 import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, fields, table } from './tables';
-import { choiceOf, countOf, knownAccount } from './values';
+import { accountIdOf, choiceOf, countOf } from './values';
 
 const show: AdminCommand = {
   name: 'tasks show',
@@ -28,10 +29,11 @@ const show: AdminCommand = {
     const row = await findTaskRow(context.db(), taskId);
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
     const jobs = await jobsOf(context.db(), taskId);
+    const corrections = await shownCorrections(context.db(), taskId);
     const callback = await findTaskCallback(context.db(), taskId);
     const ui = linkTo(context, taskId);
-    const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, ...ui };
-    const { jobs: _jobs, task, ...plain } = data;
+    const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, corrections, ...ui };
+    const { jobs: _jobs, corrections: _corrections, task, ...plain } = data;
     const rows = table(jobs, [
       { title: 'JOB', of: ({ kind }) => kind },
       { title: 'CHANNEL', of: ({ channel }) => channel },
@@ -44,7 +46,9 @@ const show: AdminCommand = {
       { title: 'FINDING', of: (job) => findingOf(job, row.status) },
     ]);
     const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
-    return { data, text: `${fields(shown)}\n\n${rows}\n\n${JSON.stringify(task, null, 2)}` };
+    const corrected = corrections.length > 0 ? [correctionTable(corrections)] : [];
+    const parts = [fields(shown), rows, ...corrected, JSON.stringify(task, null, 2)];
+    return { data, text: parts.join('\n\n') };
   },
 };
 
@@ -60,8 +64,8 @@ const list: AdminCommand = {
   async run({ db }, input) {
     const status = choiceOf(input, 'status', taskStatuses);
     const limit = countOf(input, 'limit', 50, 10_000);
-    const [accountId, model] = [input.option('account'), input.option('model')];
-    if (accountId !== undefined) await knownAccount(db(), accountId);
+    const model = input.option('model');
+    const accountId = await accountIdOf(db(), input);
     const { rows } = await listTasks(db(), {
       limit,
       ...(status ? { status } : {}),
@@ -96,7 +100,7 @@ const cancel: AdminCommand = {
       row.status === 'pending' ? await failPending(db(), taskId, cancelledMessage) : null;
     if (ended) {
       const text = `The pending task ${taskId} is cancelled.`;
-      const done = { data: { taskId, asked: true }, text };
+      const done = { data: { taskId, asked: true }, text, effect: 'pending → cancelled' };
       if (!ended.hasCallback) return done;
       return {
         ...done,
@@ -110,6 +114,7 @@ const cancel: AdminCommand = {
     const answer = {
       data: { taskId, asked: true },
       text: `The task ${taskId} is being cancelled.`,
+      effect: 'its workflow is asked to cancel it',
     };
     return {
       ...answer,
@@ -170,6 +175,20 @@ async function jobsOf(db: Knex, taskId: string) {
   const kinds = ['generation', 'super_resolution'] as const;
   const found = await Promise.all(kinds.map((kind) => findJob(db, { taskId, kind })));
   return found.filter((job) => job !== null);
+}
+
+async function shownCorrections(db: Knex, taskId: string) {
+  const corrections = await correctionsOf(db, taskId);
+  return corrections.map(({ changeMicros, ...one }) => ({ ...one, amount: amount(changeMicros) }));
+}
+
+function correctionTable(rows: Awaited<ReturnType<typeof shownCorrections>>): string {
+  return table(rows, [
+    { title: 'REFERENCE', of: ({ reference }) => reference },
+    { title: 'TO CUSTOMER', of: (row) => row.amount },
+    { title: 'REASON', of: ({ reason }) => reason },
+    { title: 'AT', of: ({ at }) => at },
+  ]);
 }
 
 function linkTo({ config }: AdminContext, taskId: string) {

@@ -14,7 +14,7 @@ import {
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields } from './tables';
-import { choiceOf, countOf, knownAccount, knownKey } from './values';
+import { changedValues, choiceOf, countOf, knownAccount, knownKey } from './values';
 
 const terms: AdminCommand = {
   name: 'accounts terms',
@@ -42,10 +42,15 @@ const terms: AdminCommand = {
   about: 'shows the terms of a customer, or changes them',
   async run({ config, db }, input) {
     const { accountId } = await knownAccount(db(), input.operand('ID'));
+    const before = await findTerms(db(), accountId);
     await setTerms(db(), accountId, changesOf(input));
     const now = await findTerms(db(), accountId);
-    if (!now) throw new CommandError(`There is no account ${accountId}.`);
-    return { data: { accountId, ...now }, text: fields({ accountId, ...shownTerms(now, config) }) };
+    if (!before || !now) throw new CommandError(`There is no account ${accountId}.`);
+    return {
+      data: { accountId, ...now },
+      text: fields({ accountId, ...shownTerms(now, config) }),
+      effect: changedValues(before, now),
+    };
   },
 };
 
@@ -60,10 +65,11 @@ const keyTerms: AdminCommand = {
     isEmpty(ratesOf(input)) ? null : { kind: 'key', id: input.operand('KEYID') },
   about: 'shows how often a key may call, or changes it within 30 seconds',
   async run({ config, db }, input) {
-    const { keyId } = await knownKey(db(), input.operand('KEYID'));
+    const { keyId, ...before } = await knownKey(db(), input.operand('KEYID'));
     await setKeyRates(db(), keyId, ratesOf(input));
     const { createRate, readRate } = await knownKey(db(), keyId);
     return {
+      effect: changedValues(before, { createRate, readRate }),
       data: { keyId, createRate, readRate },
       text: fields({
         keyId,

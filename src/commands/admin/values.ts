@@ -2,7 +2,7 @@
 // an error with the reason if the value is invalid or unknown.
 
 import type { Knex } from 'knex';
-import { type AccountRow, showAccount } from '../../db/accounts';
+import { type AccountRow, findAccounts } from '../../db/accounts';
 import { isWellFormedKey, type KeyRow, listKeys } from '../../db/api-keys';
 import { parseAmount } from '../../domain/money';
 import { CommandError } from '../command';
@@ -77,11 +77,40 @@ export function nameOf(text: string, name: string): string {
   throw new CommandError(`--${name} is 1 to 200 characters in one line.`, 2);
 }
 
-export async function knownAccount(db: Knex, accountId: string): Promise<AccountRow> {
-  const account = await showAccount(db, accountId);
-  if (account) return account;
-  throw new CommandError(`There is no account ${accountId}. "accounts list" shows the ids.`);
+/** The account with this id, or else the only account with this name. */
+export async function knownAccount(db: Knex, named: string): Promise<AccountRow> {
+  const [account, ...others] = await findAccounts(db, named);
+  if (!account) {
+    throw new CommandError(`There is no account ${named}. "accounts list" shows the ids.`);
+  }
+  if (account.accountId === named || others.length === 0) return account;
+  const ids = [account, ...others].map(({ accountId }) => accountId);
+  throw new CommandError(
+    `${ids.length} accounts are named ${named}: ${ids.join(', ')}. Give an id.`,
+  );
 }
+
+/** The id of the account of the option `account`; undefined if it is absent. */
+export async function accountIdOf(db: Knex, input: Input): Promise<string | undefined> {
+  const named = input.option('account');
+  return named === undefined ? undefined : (await knownAccount(db, named)).accountId;
+}
+
+/** The changed values of `after`, as `name old → new`, in the words of an operator's options. */
+export function changedValues(before: object, after: object): string {
+  const old = new Map<string, unknown>(Object.entries(before));
+  const changed = Object.entries(after).filter(([name, value]) => old.get(name) !== value);
+  const text = (value: unknown) => String(value ?? 'none');
+  const lines = changed.map(
+    ([name, value]) => `${optionNameOf(name)} ${text(old.get(name))} → ${text(value)}`,
+  );
+  return lines.join(', ') || nothingChanged;
+}
+
+export const nothingChanged = 'nothing was changed';
+
+const optionNameOf = (name: string) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
   const key = (await listKeys(db)).find((row) => row.keyId === keyId);
