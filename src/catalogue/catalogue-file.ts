@@ -22,7 +22,7 @@ import type { ProtocolTable } from '../domain/protocol-facts';
 import { crossFaults, lengthsOf } from './catalogue-faults';
 import type { CatalogueFile, ModelEntry } from './catalogue-schema';
 import { schemaWith } from './catalogue-schema';
-import { channelsOfKeys, openIds } from './channel-keys';
+import { channelsOfKeys, keysForJobs } from './channel-keys';
 import {
   type CheckedFile,
   enhancerLimitsOf,
@@ -141,13 +141,17 @@ function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
       Object.entries(table[resolution]!).map(([ratio, text]) => [ratio, sizeFrom(text)]),
     ),
   ]);
+  const keysOf = keysForJobs(
+    entry.channels.map(({ channel }) => channel),
+    file,
+  );
   return {
     ...entry,
     id,
     pixels: Object.fromEntries(pixels) as Model['pixels'],
     durations: lengthsOf(entry.durations)!,
     channels: entry.channels.flatMap((choice) =>
-      openIds(choice.channel, file).map((channel) => choiceOf(choice, channel)),
+      keysOf(choice.channel).map((channel) => choiceOf(choice, channel)),
     ),
     enhanceable: protocolsOf(entry, file).every(({ resultsNeedKey }) => !resultsNeedKey),
     limits: commonLimits(limitsOf(entry, file)),
@@ -189,18 +193,18 @@ function enhancementCostOf(
 function offerOf(file: CheckedFile): SuperResolutionOffer | null {
   if (!file.superResolution) return null;
   const { perMinute, channels, costs, ...rest } = file.superResolution;
-  const ids = channels.flatMap((id) => openIds(id, file));
+  const keysOf = keysForJobs(channels, file);
   const limits = channels.flatMap((id) => {
     const limit = enhancerLimitsOf(id, file);
-    return limit ? openIds(id, file).map((key) => [key, limit] as const) : [];
+    return limit ? keysOf(id).map((key) => [key, limit] as const) : [];
   });
   return {
     ...rest,
-    channels: ids,
+    channels: channels.flatMap(keysOf),
     limits: Object.fromEntries(limits),
     costs: Object.fromEntries(
       Object.entries(costs).flatMap(([id, cost]) =>
-        openIds(id, file).map((key) => [key, enhancementCostOf(cost)] as const),
+        keysOf(id).map((key) => [key, enhancementCostOf(cost)] as const),
       ),
     ),
     microsPerMinute: perMinute,

@@ -1,4 +1,5 @@
-// What is allowed in a catalogue but should be looked at: prices below the cost, and models that end.
+// What is allowed in a catalogue but should be looked at: prices below the cost, closed channels, and
+// models that end.
 
 import type { Catalogue, Model } from '../domain/catalogue';
 import { type EnhancementLoss, enhancementLossesOf } from '../domain/enhancement-margins';
@@ -14,11 +15,24 @@ export function warningsOf(catalogue: Catalogue, now: number): string[] {
   const ofModels = Object.values(catalogue.models).flatMap((model) => {
     const losses = lossesOf(catalogue, model).map((loss) => lossText(model, loss));
     const end = endText(model, now);
-    return end ? [...losses, end] : losses;
+    const ids = model.channels.map(({ channel }) => channel);
+    return [...losses, ...closedText(catalogue, ids, ['models', model.id]), ...(end ? [end] : [])];
   });
   const { superResolution: offer } = catalogue;
   const ofEnhancers = (offer ? enhancementLossesOf(offer) : []).map((loss) => enhancedText(loss));
-  return [...ofModels, ...ofEnhancers];
+  const closed = offer ? closedText(catalogue, offer.channels, ['superResolution']) : [];
+  return [...ofModels, ...ofEnhancers, ...closed];
+}
+
+/** A channel may be closed for a while, for example while its provider repairs something. */
+function closedText(
+  { channels }: Catalogue,
+  ids: readonly string[],
+  path: readonly string[],
+): readonly string[] {
+  if (ids.some((id) => channels[id]?.jobsInFlightMax !== 0)) return [];
+  const sentence = 'all have jobsInFlightMax 0, so its tasks are accepted and wait';
+  return [`${pathText([...path, 'channels'])}: ${sentence}`];
 }
 
 function enhancedText(loss: EnhancementLoss): string {

@@ -5,7 +5,7 @@ import type { Resolution } from '../contract/vocabulary';
 import { enhancedResolutions } from '../contract/vocabulary';
 import type { JobKind } from '../domain/job';
 import type { ModelEntry } from './catalogue-schema';
-import { openIds, repeatedKeys } from './channel-keys';
+import { repeatedKeys } from './channel-keys';
 import { type CheckedFile, enhancerLimitsOf, factsOf, type Say } from './checked-file';
 
 export function channelFaults(file: CheckedFile, say: Say): void {
@@ -40,9 +40,6 @@ export function choiceFaults(entry: ModelEntry, file: CheckedFile, say: Say): vo
         sayOf([key], `has no figure for ${tier}`);
     }
   }
-  if (entry.channels.every(({ channel }) => isClosed(channel, file))) {
-    say(['channels'], closedSentence);
-  }
   const weighted = entry.channels.filter(({ weight }) => weight !== undefined);
   if (weighted.length > 0 && weighted.length < entry.channels.length) {
     say(['channels'], 'either all of them need a weight, or none');
@@ -72,9 +69,6 @@ export function enhancerFaults(file: CheckedFile, say: Say): void {
       }
     }
   }
-  if (file.superResolution?.channels.every((id) => isClosed(id, file))) {
-    say(['superResolution', 'channels'], closedSentence);
-  }
 }
 
 const targetsOf = (id: string, file: CheckedFile) =>
@@ -97,13 +91,6 @@ function checkChannel(
   } else if (!factsOf(channel.protocol, file).does.includes(kind)) {
     say(`channel "${id}" speaks ${channel.protocol}, but ${providersOf[kind]} is needed here`);
   }
-}
-
-const closedSentence = 'no key of these channels gets new jobs: jobsInFlightMax is 0';
-
-/** True if the channel exists, but none of its keys gets new jobs. */
-function isClosed(id: string, file: CheckedFile): boolean {
-  return Object.hasOwn(file.channels, id) && openIds(id, file).length === 0;
 }
 
 function needsMeter(id: string, file: CheckedFile): boolean {

@@ -16,11 +16,24 @@ export function channelsOfKeys(id: string, entry: ChannelEntry): readonly Channe
   return [{ ...first, id }, ...more];
 }
 
-/** The ids of the keys of this channel that get new jobs. */
-export function openIds(id: string, { channels }: Pick<CatalogueFile, 'channels'>): string[] {
-  const entry = channels[id];
-  const keys = entry ? channelsOfKeys(id, entry) : [];
-  return keys.filter((key) => key.jobsInFlightMax !== 0).map((key) => key.id);
+/**
+ * Of each of these channels, the ids of the keys for new jobs. If all keys of all these channels are
+ * closed (`jobsInFlightMax: 0`), jobs wait for any of them, until one of them is opened.
+ */
+export function keysForJobs(
+  ids: readonly string[],
+  { channels }: Pick<CatalogueFile, 'channels'>,
+): (id: string) => readonly string[] {
+  const keysOf = (id: string) => {
+    const entry = channels[id];
+    return entry ? channelsOfKeys(id, entry) : [];
+  };
+  const isOpen = (key: Channel) => key.jobsInFlightMax !== 0;
+  const allAreClosed = !ids.flatMap(keysOf).some(isOpen);
+  return (id) =>
+    keysOf(id)
+      .filter((key) => allAreClosed || isOpen(key))
+      .map((key) => key.id);
 }
 
 /** The index of each further key that the channel names a second time. */

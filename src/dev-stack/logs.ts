@@ -35,8 +35,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   return {
     take(part, line) {
       fileOf(part).write(`${line}\n`);
-      const shown = sentenceOf(line);
-      if (shown) show(`${part}: ${shown}`);
+      for (const shown of sentencesOf(line)) show(`${part}: ${shown}`);
     },
     async close() {
       await Promise.all([...files.values()].map((file) => new Promise((done) => file.end(done))));
@@ -47,19 +46,26 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
 // The fields of a log line that the terminal shows after the message.
 const subjects = ['channel', 'operation', 'code', 'param', 'task', 'why'];
 
-/** A warning or error as one readable line; null for every other line. */
-function sentenceOf(line: string): string | null {
-  if (!isShown.test(line)) return null;
+// The errors whose message tells an operator line by line what to correct. Of other errors only the
+// first line is shown: the rest may be the text of an SQL statement.
+const correctable = ['CatalogueError', 'CommandError', 'ConfigError'];
+
+/** A warning or error as readable lines; none for every other line. */
+function sentencesOf(line: string): readonly string[] {
+  if (!isShown.test(line)) return [];
   try {
     const entry = JSON.parse(line) as Record<string, unknown>;
-    const cause = (entry.err as { message?: string } | undefined)?.message?.split('\n')[0];
+    const { type = '', message } = (entry.err ?? {}) as { type?: string; message?: string };
+    const [cause, ...more] = message?.split('\n') ?? [];
+    const rest = correctable.includes(type) ? more.map((text) => `  ${text.trim()}`) : [];
     const named = subjects.filter((name) => typeof entry[name] === 'string');
     const about = [cause, ...named.map((name) => `${name} ${String(entry[name])}`)].filter(Boolean);
     const detail = about.length > 0 ? ` (${about.join(', ')})` : '';
     // A provider may choose a code with any characters, so unprintable characters are replaced.
-    return `${String(entry.level)}: ${String(entry.msg)}${detail}`.replace(unprintable, ' ');
+    const sentences = [`${String(entry.level)}: ${String(entry.msg)}${detail}`, ...rest];
+    return sentences.map((sentence) => sentence.replace(unprintable, ' '));
   } catch {
-    return null;
+    return [];
   }
 }
 
@@ -70,10 +76,12 @@ function sentenceOf(line: string): string | null {
 export function reasonIn(lastWords: string): string | null {
   const reasons = lastWords
     .split('\n')
-    .map((line) => (line.startsWith('{') ? sentenceOf(line) : line.trim()))
+    .map((line) => (line.startsWith('{') ? sentencesOf(line).map(trimmed).join(' ') : line.trim()))
     .filter((line) => line);
   return reasons.at(-1)?.slice(0, 300) ?? null;
 }
+
+const trimmed = (text: string) => text.trim();
 
 function setAside(path: string): void {
   try {

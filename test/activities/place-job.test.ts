@@ -159,6 +159,14 @@ test('a job waits for a full channel even if its other channel is down', async (
   expect((await placed(second)).outcome).toBe('open');
 });
 
+test('a job of a closed channel waits, and gets a turn once the channel is opened', async () => {
+  await open((base) => [{ ...base, id: 'closed', jobsInFlightMax: 0 }]);
+  const input = await upstream.input();
+  expect(await placed(input, 1)).toEqual({ outcome: 'waiting' });
+  expect(await giveTurns(database.db, 'closed', 0)).toEqual([]);
+  expect(await giveTurns(database.db, 'closed', 1)).toMatchObject([{ taskId: input.taskId }]);
+});
+
 test('a slot that is reserved for a waiting job is not given to a newer job', async () => {
   await open((base) => [{ ...base, id: 'promised', jobsInFlightMax: 1 }]);
   const [first, second, newcomer] = [

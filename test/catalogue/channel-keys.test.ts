@@ -2,6 +2,7 @@
 
 import { parse } from 'yaml';
 import { CatalogueError } from '../../src/catalogue/catalogue-file';
+import { warningsOf } from '../../src/catalogue/catalogue-warnings';
 import { mayUseChannel } from '../../src/domain/catalogue';
 import { catalogueText, parseCatalogue } from '../support/catalogue';
 
@@ -82,11 +83,6 @@ test.each([
     'channels."a:b"',
   ],
   [
-    'an enhancer without a key for new jobs',
-    changed(({ channels }) => Object.assign(channels!['studio-enhancer']!, { jobsInFlightMax: 0 })),
-    'superResolution.channels',
-  ],
-  [
     'weights for some of the channels of a model',
     changed(({ models }) => {
       const channel = { channel: 'studio', upstreamModel: 'studio-1.0' };
@@ -103,8 +99,30 @@ test.each([
   expect(faults[0]?.startsWith(`${path}: `)).toBe(true);
 });
 
-test('a model whose channels get no new jobs is refused', () => {
-  expect(faultsOf(withKeys([], { jobsInFlightMax: 0 }))).toContainEqual(
-    expect.stringMatching(/^models\."studio-2\.0"\.channels: /),
+test('the jobs of a model wait for its closed channels if all of them are closed, with a warning', () => {
+  const keys = [{ apiKeyEnv: 'KEY_B' }, { apiKeyEnv: 'KEY_C' }];
+  const catalogue = parseCatalogue(withKeys(keys, { jobsInFlightMax: 0 }), {});
+  expect(catalogue.models['studio-2.0']?.channels.map(({ channel }) => channel)).toEqual([
+    'studio',
+    'studio:KEY_B',
+    'studio:KEY_C',
+  ]);
+  expect(warningsOf(catalogue, Date.now())).toContain(
+    'models."studio-2.0".channels: all have jobsInFlightMax 0, so its tasks are accepted and wait',
   );
+});
+
+test('super-resolution waits for its closed channels if all of them are closed, with a warning', () => {
+  const closed = changed(({ channels }) =>
+    Object.assign(channels!['studio-enhancer']!, { jobsInFlightMax: 0 }),
+  );
+  const catalogue = parseCatalogue(closed, {});
+  expect(catalogue.superResolution?.channels).toEqual(['studio-enhancer']);
+  expect(Object.keys(catalogue.superResolution?.limits ?? {})).toEqual(
+    Object.keys(parseCatalogue(catalogueText, {}).superResolution?.limits ?? {}),
+  );
+  expect(warningsOf(catalogue, Date.now())).toEqual([
+    'superResolution.channels: all have jobsInFlightMax 0, so its tasks are accepted and wait',
+  ]);
+  expect(warningsOf(parseCatalogue(catalogueText, {}), Date.now())).toEqual([]);
 });

@@ -130,6 +130,25 @@ describe('the list', () => {
   });
 });
 
+test('with a faulty catalogue the list shows what the database knows, and the faults on stderr', async () => {
+  await recordRound(database.db, 'studio');
+  const file = join(folder, 'faulty.yaml');
+  for (const [text, fault] of [
+    ['currency: 7\n', /^.*faulty\.yaml cannot be used:\n {2}currency: /],
+    [catalogueText.replace('currency: CNY', 'currency: USD'), /^CURRENCY is CNY, but /],
+  ] as const) {
+    await writeFile(file, text);
+    const { exitCode, json, err } = await admin('channels --json', { CATALOGUE_FILE: file });
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(fault);
+    expect(err).toMatch(/the processes run on .* last good catalogue/);
+    const studio = json.find((one: { channel: string }) => one.channel === 'studio');
+    expect(studio).toMatchObject({ protocol: null, jobsMax: null });
+    expect(studio.roundAt).not.toBeNull();
+    expect(studio.health).not.toBe('not in the catalogue');
+  }
+});
+
 test('the rest that is stored is as long as the rest in the process', async () => {
   const { db } = database;
   const channels = createChannels(

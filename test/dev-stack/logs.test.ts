@@ -4,6 +4,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CatalogueError } from '../../src/catalogue/catalogue-file';
+import { CommandError } from '../../src/commands/command';
 import { openLogs, reasonIn } from '../../src/dev-stack/logs';
 import { createLogger } from '../../src/telemetry/logger';
 
@@ -36,6 +38,36 @@ test('the terminal shows warnings and errors as sentences, and the file keeps al
     'worker: error: it failed (the disk is full)',
   ]);
   expect(await readFile(join(folder, 'worker.log'), 'utf8')).toBe(`${said.join('\n')}\n`);
+  await rm(folder, { recursive: true });
+});
+
+test('the terminal shows every line of a fault that an operator can correct', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'video-logs-'));
+  const shown: string[] = [];
+  const logs = openLogs(folder, (line) => void shown.push(line));
+  const err = new CatalogueError('catalogue.yaml', [
+    'currency: is missing',
+    'models: \u001bis empty',
+  ]);
+  const said = lines((log) => {
+    log.error({ event: 'reload_refused', err }, 'could not reload');
+    log.error(
+      { err: new CommandError('KEY_A is not set.\nKEY_B is not set.') },
+      'could not reload',
+    );
+  });
+  for (const line of said) logs.take('worker', line);
+  await logs.close();
+  expect(shown).toEqual([
+    'worker: error: could not reload (catalogue.yaml cannot be used:)',
+    'worker:   currency: is missing',
+    'worker:   models:  is empty',
+    'worker: error: could not reload (KEY_A is not set.)',
+    'worker:   KEY_B is not set.',
+  ]);
+  expect(reasonIn(said[1] ?? '')).toBe(
+    'error: could not reload (KEY_A is not set.) KEY_B is not set.',
+  );
   await rm(folder, { recursive: true });
 });
 

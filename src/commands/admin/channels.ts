@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createChannels } from '../../../activities/upstream/channels';
 import { UpstreamFault } from '../../../activities/upstream/provider';
+import { CatalogueError } from '../../catalogue/catalogue-file';
 import { type ChannelState, listChannelStates } from '../../db/watchers';
 import type { Channel } from '../../domain/catalogue';
 import type { FaultKind } from '../../domain/create-answer';
@@ -15,16 +16,14 @@ const show: AdminCommand = {
   name: 'channels',
   about: 'each channel: its health, its jobs, its rest and its last fault',
   async run({ config, db }) {
-    const { channels } = await loadCatalogueOf(config);
+    const { channels, fault } = await knownChannels(config);
     const states = await listChannelStates(db());
-    const ids = new Set([...Object.keys(channels), ...states.map(({ channel }) => channel)]);
-    const data = [...ids].map((id) =>
-      shown(
-        id,
-        channels[id],
-        states.find(({ channel }) => channel === id),
-      ),
-    );
+    const ids = [...Object.keys(channels ?? {}), ...states.map(({ channel }) => channel)];
+    const data = [...new Set(ids)].map((id) => {
+      const state = states.find(({ channel }) => channel === id);
+      const health = channels && !channels[id] ? 'not in the catalogue' : null;
+      return shown(id, channels?.[id], state, health);
+    });
     const text = table(data, [
       { title: 'CHANNEL', of: ({ channel }) => channel },
       { title: 'PROTOCOL', of: ({ protocol }) => protocol },
@@ -40,20 +39,44 @@ const show: AdminCommand = {
       { title: 'LAST FAULT', of: ({ lastFault }) => lastFault },
       { title: 'AT', of: ({ faultAt }) => faultAt },
     ]);
-    return { data, text };
+    if (fault === null) return { data, text };
+    return { data, text, exitCode: 1, remark: `${fault}\n${onLastGood}` };
   },
 };
+
+const onLastGood =
+  'So the processes run on the last good catalogue that each of them has read. Protocols and limits are not shown.';
+
+/** No channels, but a fault, if the catalogue cannot be used. During that incident an operator looks here. */
+async function knownChannels(config: AdminContext['config']) {
+  try {
+    const { channels } = await loadCatalogueOf(config);
+    return { channels, fault: null };
+  } catch (error) {
+    if (!(error instanceof CatalogueError || error instanceof CommandError)) throw error;
+    return { channels: null, fault: error.message };
+  }
+}
 
 const noState = {
   ...{ tasks: 0, waiting: 0, sending: 0, open: 0, reported: 0 },
   ...{ roundAt: null, fault: null, faultAt: null, restsUntil: null },
 };
 
-function shown(id: string, channel: Channel | undefined, state: ChannelState | undefined) {
+function shown(
+  id: string,
+  channel: Channel | undefined,
+  state: ChannelState | undefined,
+  health: string | null,
+) {
   const { tasks, waiting, sending, open, reported, roundAt, fault, faultAt, restsUntil } =
     state ?? noState;
   return {
-    ...{ channel: id, protocol: channel?.protocol ?? null, health: healthOf(channel, state) },
+    ...{
+      channel: id,
+      protocol: channel?.protocol ?? null,
+      health: health ?? healthOf(channel, state),
+    },
     ...{ tasks, waiting, sending, open, jobsMax: channel?.jobsInFlightMax ?? null, reported },
     ...{ roundAt, restsUntil, lastFault: fault && faultText(fault as FaultKind), faultAt },
   };
@@ -63,12 +86,11 @@ function shown(id: string, channel: Channel | undefined, state: ChannelState | u
 const silentSeconds = 60;
 
 function healthOf(channel: Channel | undefined, state: ChannelState | undefined): string {
-  if (!channel) return 'not in the catalogue';
   if (state?.restsUntil) return 'rests';
   const hasJobs = state !== undefined && state.open + state.reported > 0;
   const silence = state?.roundAgoSeconds ?? Number.POSITIVE_INFINITY;
   if (hasJobs && silence > silentSeconds) return 'answers no polls';
-  return channel.jobsInFlightMax === 0 ? 'takes no new jobs' : 'well';
+  return channel?.jobsInFlightMax === 0 ? 'takes no new jobs' : 'well';
 }
 
 const faultTexts: Readonly<Record<FaultKind, string>> = {
