@@ -1,9 +1,9 @@
-// The steps of a task. The API reports the time of the acceptance and the time of the end. For each
-// step between them, the page shows the time at which the page first saw the step.
+// The steps of a task, with their times (steps.js).
 
 import { clock, span } from './format.js';
 import { useNow } from './hooks.js';
 import { html } from './preact.js';
+import { orderedTimes } from './steps.js';
 
 const defaultLimit = 172_800;
 const steps = ['submitted', 'generation', 'super_resolution', 'storing'];
@@ -77,10 +77,15 @@ function rowsOf(task, known) {
   const path = ['pending', ...steps.filter((step) => step !== 'super_resolution' || isEnhanced)];
   const current = task.stage ?? task.status;
   const position = path.indexOf(current);
+  const times = orderedTimes(
+    path.map((step) => seen[step]),
+    task.created_at * 1000,
+    task.finished_at && task.finished_at * 1000,
+  );
   const rows = path.map((step, index) => ({
     step,
     title: titles[step],
-    at: timeOf(step, task, seen),
+    at: timeText(index, times[index]),
     state: stateOf(index, position, task, seen[step] !== undefined),
   }));
   const last = {
@@ -93,9 +98,9 @@ function rowsOf(task, known) {
   return [...rows.filter(({ state }) => state !== 'unknown'), last];
 }
 
-function timeOf(step, task, seen) {
-  if (step === 'pending') return clock(task.created_at);
-  return seen[step] === undefined ? undefined : `seen ${clock(seen[step] / 1000)}`;
+function timeText(index, ms) {
+  if (ms === undefined) return undefined;
+  return index === 0 ? clock(ms / 1000) : `seen ${clock(ms / 1000)}`;
 }
 
 function stateOf(index, position, task, wasSeen) {
