@@ -9,7 +9,12 @@ const [name = ''] = process.argv.slice(2);
 const folder = process.env.DATA_DIR || join(root, '.data');
 const file = read(join(folder, 'dev.json'));
 if (!file) {
-  fail(new Error(`No \`npm start\` runs in ${folder}. Start it and wait until everything runs.`));
+  fail(
+    new Error(
+      `No \`npm start\` runs in ${folder}. Start it and wait until everything runs, ` +
+        'or set DATA_DIR as in its first terminal.',
+    ),
+  );
 } else if (typeof file[name] !== 'string') {
   const names = Object.keys(file).filter((key) => typeof file[key] === 'string');
   fail(new Error(`There is no value "${name}". The values are ${names.join(', ')}.`));

@@ -3,14 +3,16 @@
 // the arguments, handles signals and ends the process.
 
 import type { Command, Running } from './commands/command';
-import { type ProcessName, readConfig } from './config/config';
+import type { ProcessName } from './config/config';
 import { withDevStack } from './dev-stack/dev-file';
 import { endsWithTerminal } from './dev-stack/terminal';
-import { createLogger, type Logger } from './telemetry/logger';
+import type { Logger } from './telemetry/logger';
 
 interface Process<P extends ProcessName> {
   readonly about: string;
   load(): Command<P>;
+  /** The exit code of arguments that need no settings; null for all others. */
+  runWithoutSettings?(args: readonly string[]): Promise<number | null>;
 }
 
 const processes: { readonly [P in ProcessName]: Process<P> } = {
@@ -33,6 +35,8 @@ const processes: { readonly [P in ProcessName]: Process<P> } = {
   admin: {
     about: 'accounts, keys, money, tasks; "admin help" lists the commands',
     load: () => (require('./commands/admin') as typeof import('./commands/admin')).admin,
+    runWithoutSettings: (args) =>
+      (require('./commands/admin') as typeof import('./commands/admin')).runWithoutSettings(args),
   },
   dev: {
     about: 'all of them, with a PostgreSQL and a Temporal server where none are given',
@@ -49,11 +53,15 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  await run(name as ProcessName, args);
+  const exitCode = await processes[name as ProcessName].runWithoutSettings?.(args);
+  if (typeof exitCode === 'number') process.exitCode = exitCode;
+  else await run(name as ProcessName, args);
 }
 
 async function run<P extends ProcessName>(name: P, args: readonly string[]): Promise<void> {
   const environment = name === 'dev' ? process.env : await withDevStack(process.env, name);
+  const { readConfig } = require('./config/config') as typeof import('./config/config');
+  const { createLogger } = require('./telemetry/logger') as typeof import('./telemetry/logger');
   const config = readConfig(name, environment);
   if (name === 'admin' && environment !== process.env) {
     process.stderr.write(`Using the stack that runs in ${config.dataDir}.\n`);

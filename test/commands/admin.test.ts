@@ -818,7 +818,12 @@ describe('the schema', () => {
 describe('wrong use', () => {
   test.each([
     ['nonsense', 2, 'There is no command "nonsense"'],
-    ['account list', 2, 'There is no command "account list". Did you mean "accounts list"?'],
+    [
+      'account list',
+      2,
+      'There is no command "account list".\nDid you mean "accounts list"[?] "admin',
+    ],
+    ['usage --account a', 2, 'There is no command "usage".\nDid you mean "storage usage"[?]'],
     ['statment acct_a', 2, 'Did you mean "statement"?'],
     ['accounts create --name a --no-key=1', 2, '--no-key takes no value'],
     ['accounts create --name a --no-key --models studio-2.0', 2, '--no-key makes no key'],
@@ -857,6 +862,45 @@ describe('wrong use', () => {
     const asJson = await admin(`${line} --json`);
     expect(asJson.exitCode).toBe(exitCode);
     expect(asJson.json).toEqual({ error: expect.stringMatching(reason), exitCode });
+  });
+
+  test.each(['nonsense', 'usage', 'accounts', 'accounts nonsense', 'help nonsense'])(
+    'the answer to the unknown command "%s" has two lines',
+    async (line) => {
+      expect((await admin(line)).err).toMatch(/^There is no command ".*"\.\n.+\n$/);
+    },
+  );
+
+  test('a customer is named by its id, or by a name that only one customer has', async () => {
+    const { json: one } = await admin('accounts create --name Solo --json');
+    const { accountId } = one;
+    expect((await admin('accounts show Solo --json')).json.accountId).toBe(accountId);
+    for (const line of [
+      'accounts credit Solo 5 --reference r',
+      'accounts terms Solo --running-max 3',
+      'keys create --account Solo',
+      'budgets set --account Solo --period day --limit 9',
+      'webhooks rotate Solo',
+      'accounts disable Solo',
+      'accounts enable Solo',
+    ]) {
+      expect([line, (await admin(line)).exitCode]).toEqual([line, 0]);
+      const { json } = await admin('log --limit 1 --json');
+      expect(json[0]).toMatchObject({ accountId, command: line });
+    }
+    expect((await admin('statement Solo --json')).json.accountId).toBe(accountId);
+    expect((await admin('keys list --account Solo --json')).json).toHaveLength(2);
+    expect((await admin('log --account Solo --json')).json).toHaveLength(8);
+
+    await admin('accounts create --name Solo');
+    const { exitCode, err } = await admin('accounts show Solo');
+    expect({ exitCode, err }).toMatchObject({
+      exitCode: 1,
+      err: expect.stringMatching(`^2 accounts are named Solo: ${accountId}, acct_`),
+    });
+    // An id comes before a name.
+    await admin(`accounts create --name ${accountId}`);
+    expect((await admin(`accounts show ${accountId} --json`)).json.name).toBe('Solo');
   });
 
   test('`keys revoke` refuses a key that is given instead of a key id, and does not print the key', async () => {

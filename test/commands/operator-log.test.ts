@@ -4,7 +4,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { adminCommands, runCommand } from '../../src/commands/admin';
+import { adminCommands } from '../../src/commands/admin';
+import { runCommand } from '../../src/commands/admin/run-command';
 import { readConfig } from '../../src/config/config';
 import { openDirectory } from '../../src/storage/directory';
 import { adminWith } from '../support/admin';

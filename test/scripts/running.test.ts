@@ -46,6 +46,6 @@ test.each([
   expect(await running('apiUrl')).toEqual({
     code: 1,
     stdout: '',
-    stderr: expect.stringMatching(`^.* runs in ${folder}.*\n$`),
+    stderr: expect.stringMatching(`^.* runs in ${folder}.* DATA_DIR .* first terminal.*\n$`),
   });
 });

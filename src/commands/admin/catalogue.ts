@@ -1,12 +1,11 @@
 // The admin command that checks a catalogue. It starts nothing and needs no database.
 
-import { CatalogueError } from '../../catalogue/catalogue-file';
+import type { CatalogueError } from '../../catalogue/catalogue-file';
 import { warningsOf } from '../../catalogue/catalogue-warnings';
 import type { Config } from '../../config/config';
 import { type Catalogue, hasRetired, type Model } from '../../domain/catalogue';
 import { type ChannelMargin, plainMargins } from '../../domain/margins';
 import { plainVideo } from '../../domain/plain-video';
-import { readCatalogue } from '../load-catalogue';
 import type { AdminCommand, Answer } from './command-line';
 import { percentOf } from './margins';
 import { amount, table } from './tables';
@@ -18,12 +17,13 @@ export const checkCatalogue: AdminCommand = {
   isOffline: true,
   async run({ config, now }, input) {
     const file = input.operand('FILE') || config.catalogueFile;
+    const { readCatalogue } = require('../load-catalogue') as typeof import('../load-catalogue');
     try {
       const catalogue = await readCatalogue(file, config.environment);
       return answerOn(file, catalogue, now(), currencyFaults(catalogue, config));
     } catch (error) {
-      if (!(error instanceof CatalogueError)) throw error;
-      return faulty(file, error.faults);
+      if ((error as Error).name !== 'CatalogueError') throw error;
+      return faulty(file, (error as CatalogueError).faults);
     }
   },
 };

@@ -1,14 +1,11 @@
 // Admin commands that show the channels, and ask the provider of one a free question with its key.
 
 import { randomUUID } from 'node:crypto';
-import { createChannels } from '../../../activities/upstream/channels';
 import { UpstreamFault } from '../../../activities/upstream/provider';
-import { CatalogueError } from '../../catalogue/catalogue-file';
 import { type ChannelState, listChannelStates } from '../../db/watchers';
 import type { Channel } from '../../domain/catalogue';
 import type { FaultKind } from '../../domain/create-answer';
 import { CommandError } from '../command';
-import { loadCatalogueOf } from '../load-catalogue';
 import type { AdminCommand, AdminContext } from './command-line';
 import { table } from './tables';
 
@@ -44,17 +41,22 @@ const show: AdminCommand = {
   },
 };
 
+async function channelsIn(config: AdminContext['config']) {
+  const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
+  return (await loadCatalogueOf(config)).channels;
+}
+
 const onLastGood =
   'So the processes run on the last good catalogue that each of them has read. Protocols and limits are not shown.';
 
 /** No channels, but a fault, if the catalogue cannot be used. During that incident an operator looks here. */
 async function knownChannels(config: AdminContext['config']) {
   try {
-    const { channels } = await loadCatalogueOf(config);
-    return { channels, fault: null };
+    return { channels: await channelsIn(config), fault: null };
   } catch (error) {
-    if (!(error instanceof CatalogueError || error instanceof CommandError)) throw error;
-    return { channels: null, fault: error.message };
+    const { name, message } = error as Error;
+    if (name !== 'CatalogueError' && name !== 'CommandError') throw error;
+    return { channels: null, fault: message };
   }
 }
 
@@ -114,7 +116,7 @@ const probe: AdminCommand = {
   about: 'asks the provider of a channel for an unknown job, which is free, with its key',
   async run({ config }, input) {
     const name = input.operand('NAME');
-    const { channels } = await loadCatalogueOf(config);
+    const channels = await channelsIn(config);
     const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
     if (!channel) {
       const names = Object.keys(channels).join(', ');
@@ -136,6 +138,8 @@ async function ask({ environment }: AdminContext['config'], channel: Channel) {
       `${channel.apiKeyEnv} is not set here. The workers have the keys: run this where they run.`,
     );
   }
+  const { createChannels } =
+    require('../../../activities/upstream/channels') as typeof import('../../../activities/upstream/channels');
   const catalogue = { currency: '', channels: { [channel.id]: channel }, models: {} };
   const channels = createChannels(
     () => ({ ...catalogue, superResolution: null }),

@@ -5,7 +5,6 @@ import { setAccountDisabled } from '../../db/accounts';
 import { failPending } from '../../db/pending-tasks';
 import { listUnfinishedTasks } from '../../db/tasks';
 import { cancelledMessage } from '../../domain/task';
-import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import { type AccountAnswer, shownAccountOf } from './accounts';
 import { startCallbacks } from './callbacks';
@@ -56,6 +55,8 @@ async function cancelAll(
   accountId: string,
   disabled: AccountAnswer,
 ): Promise<Answer> {
+  const { cancelTask } =
+    require('../../temporal/cancel-task') as typeof import('../../temporal/cancel-task');
   const db = context.committed();
   const tasks = await listUnfinishedTasks(db, accountId);
   const announced: string[] = [];

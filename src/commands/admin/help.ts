@@ -1,5 +1,6 @@
 // Prints help on all commands, on the commands of one group, or on one command with its options.
 
+import { resembled } from '../../contract/near-names';
 import { CommandError } from '../command';
 import { type AdminCommand, type Answer, optionsOf, optionWord, usageOf } from './command-line';
 
@@ -19,13 +20,33 @@ export function helpOn(commands: readonly AdminCommand[], words: readonly string
   }
   const [group] = words;
   const shown = commands.filter(({ name }) => group === undefined || name.split(' ')[0] === group);
-  if (shown.length === 0) {
-    throw new CommandError(`There is no command "${group}".\n\n${helpOn(commands, []).text}`, 2);
-  }
+  if (shown.length === 0) throw unknownCommand(commands, words);
   const lines = shown.flatMap(linesOn);
   const usage = `Usage: admin ${group ?? '<command>'} …`;
   return { data: shown.map(described), text: [usage, '', ...lines, '', about].join('\n') };
 }
+
+/** Names the nearest command, or the commands of the group, in two lines. */
+export function unknownCommand(
+  commands: readonly AdminCommand[],
+  words: readonly string[],
+): CommandError {
+  const options = words.findIndex((word) => word.startsWith('-'));
+  const typed = words.slice(0, options < 0 ? 2 : Math.min(2, options));
+  const names = commands.map(({ name }) => name);
+  const [first = ''] = typed;
+  const inGroup = names.filter((name) => name.startsWith(`${first} `));
+  const near =
+    resembled(typed.join(' '), names) ??
+    resembled(first, names) ??
+    names.find((name) => name.split(' ').includes(first));
+  const listed = typed.length > 1 && near !== undefined ? [] : inGroup;
+  const hint = listed.length > 0 ? `There is: ${listed.join(', ')}.` : meant(near);
+  return new CommandError(`There is no command "${typed.join(' ')}".\n${hint}`, 2);
+}
+
+const meant = (near: string | undefined) =>
+  `${near === undefined ? '' : `Did you mean "${near}"? `}"admin help" lists all commands.`;
 
 const linesOn = (command: AdminCommand) => [`  ${usageOf(command)}`, `      ${command.about}`];
 

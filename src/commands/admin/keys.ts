@@ -3,7 +3,6 @@
 import type { Config } from '../../config/config';
 import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
 import { CommandError } from '../command';
-import { loadCatalogueOf } from '../load-catalogue';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
 import { accountIdOf, knownAccount, knownKey, momentOf, nameOf, nothingChanged } from './values';
@@ -107,6 +106,7 @@ export async function limitsOf(config: Config, input: Input): Promise<KeyLimits>
   const models = wordsOf(input, 'models');
   const channels = wordsOf(input, 'channels');
   if (!models && !channels) return {};
+  const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
   const catalogue = await loadCatalogueOf(config);
   for (const [what, words, known] of [
     ['model', models, catalogue.models],

@@ -1,9 +1,6 @@
 // The command `admin migrate`. It brings the database's schema and Temporal's search attributes up
 // to date. It may be run repeatedly and concurrently.
 
-import { migrate } from '../../db/database';
-import { ensureSearchAttributes } from '../../temporal/setup';
-import { checkTemporal } from '../checks';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 
@@ -12,6 +9,7 @@ export const migrateBoth: AdminCommand = {
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {
+    const { migrate } = require('../../db/database') as typeof import('../../db/database');
     const applied = await migrate(db(), {
       api: config.databaseApiRole,
       worker: config.databaseWorkerRole,
@@ -19,6 +17,9 @@ export const migrateBoth: AdminCommand = {
     });
     const hasTemporal = config.temporalAddress !== null;
     if (hasTemporal) {
+      const { checkTemporal } = require('../checks') as typeof import('../checks');
+      const { ensureSearchAttributes } =
+        require('../../temporal/setup') as typeof import('../../temporal/setup');
       await checkTemporal(config);
       await ensureSearchAttributes(temporal(), config.temporalNamespace);
     }

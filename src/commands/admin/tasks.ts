@@ -12,7 +12,6 @@ import { failPending } from '../../db/pending-tasks';
 import { correctionsOf } from '../../db/statement';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
 import { cancelledMessage, isFinal } from '../../domain/task';
-import { cancelTask } from '../../temporal/cancel-task';
 import { CommandError } from '../command';
 import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
@@ -129,6 +128,8 @@ const cancel: AdminCommand = {
 export const taskCommands = [show, list, cancel];
 
 async function askWorkflow(db: Knex, temporal: Client, taskId: string): Promise<void> {
+  const { cancelTask } =
+    require('../../temporal/cancel-task') as typeof import('../../temporal/cancel-task');
   const outcome = await cancelTask(temporal, taskId);
   if (outcome === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
   if (outcome === 'asked') return;
