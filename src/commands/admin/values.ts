@@ -100,7 +100,10 @@ export async function accountIdOf(db: Knex, input: Input): Promise<string | unde
 export function changedValues(before: object, after: object): string {
   const old = new Map<string, unknown>(Object.entries(before));
   const changed = Object.entries(after).filter(([name, value]) => old.get(name) !== value);
-  const text = (value: unknown) => String(value ?? 'none');
+  const text = (value: unknown) => {
+    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    return String(value ?? 'none');
+  };
   const lines = changed.map(
     ([name, value]) => `${optionNameOf(name)} ${text(old.get(name))} → ${text(value)}`,
   );

@@ -9,8 +9,9 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 missing=
 for name in runc iptables debootstrap; do command -v "$name" > /dev/null || missing="$missing $name"; done
 if [ -n "$missing" ]; then
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+  # Another apt, for example that of automatic updates, holds its lock for minutes.
+  apt-get -o DPkg::Lock::Timeout=300 update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing
 fi
 
 mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial" "$cache/debs" "$cache/draft"
@@ -23,8 +24,8 @@ Dir::Cache "$cache/apt";
 APT::Sandbox::User "root";
 END
 export APT_CONFIG="$cache/apt/conf"
-apt-get update -qq
-(cd "$cache/debs" && apt-get download -qq docker.io docker-cli docker-compose docker-buildx containerd tini)
+apt-get -o DPkg::Lock::Timeout=300 update -qq
+(cd "$cache/debs" && apt-get -o DPkg::Lock::Timeout=300 download -qq docker.io docker-cli docker-compose docker-buildx containerd tini)
 for package in "$cache"/debs/*.deb; do dpkg-deb -x "$package" "$cache/draft"; done
 mkdir -p "$cache/config/cli-plugins"
 for plugin in compose buildx; do

@@ -1,0 +1,83 @@
+// Checks what runs without a person: the script and the workflows of CI, and the updates of images.
+
+import { parse } from 'yaml';
+import { filesIn, read } from './sources';
+
+interface Workflow {
+  readonly on: { readonly pull_request?: null; readonly schedule?: readonly { cron: string }[] };
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+interface Job {
+  readonly strategy?: { readonly matrix?: Readonly<Record<string, readonly string[]>> };
+  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+}
+
+const folder = '.github/workflows';
+const workflow = (name: string) => parse(read(`${folder}/${name}`)) as Workflow;
+const runsOf = ({ jobs }: Workflow) =>
+  Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+test('each pull request starts the stack in containers, with the images of the vendors', () => {
+  const check = workflow('check.yml');
+  expect(check.on).toHaveProperty('pull_request');
+  expect(runsOf(check)).toContain('npm run test:containers');
+});
+
+test('every other group of tests runs for each pull request or once a week', () => {
+  const weekly = workflow('weekly.yml');
+  expect(weekly.on.schedule).toHaveLength(1);
+  const slow = weekly.jobs.slow?.strategy?.matrix?.tests ?? [];
+  const named = `npm run test:$${'{{ matrix.tests }}'}`;
+  expect(runsOf(weekly)).toContain(named);
+  const run = [...runsOf(workflow('check.yml')), ...slow.map((name) => `npm run test:${name}`)];
+  // `npm test` contains the fast tests.
+  const groups = Object.keys(scripts).filter((name) => /^test:(?!fast$)/.test(name));
+  expect(groups.filter((name) => !run.includes(`npm run ${name}`))).toEqual([]);
+});
+
+test.each(filesIn(folder, '.yml'))('%s uses every action by its commit', (path) => {
+  const uses = read(path).match(/uses: .*/g) ?? [];
+  expect(uses.length).toBeGreaterThan(2);
+  for (const one of uses) expect(one).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
+test.each(['.ci/run', 'test/containers/engine/packages.sh'])(
+  'in %s every apt-get waits for the lock of another one',
+  (path) => {
+    const calls = read(path)
+      .split('\n')
+      .filter((line) => /\bapt-get\b.*\b(update|install|download)\b/.test(line));
+    expect(calls.length).toBeGreaterThan(1);
+    const waits = read(path).includes('wait=(-o DPkg::Lock::Timeout=300)')
+      ? /apt-get "\$\{wait\[@\]\}" /
+      : /apt-get -o DPkg::Lock::Timeout=300 /;
+    for (const call of calls) expect(call).toMatch(waits);
+  },
+);
+
+test('the script of CI says at its end that no browser could be installed', () => {
+  expect(read('.ci/run')).toMatch(/trap 'echo "WARNING: .* WERE SKIPPED: .*" >&2' EXIT/);
+});
+
+test('an update of the images offers no major version of PostgreSQL, and skips no minor version of Temporal', () => {
+  const { packageRules } = JSON.parse(read('renovate.json')) as {
+    packageRules: { matchPackageNames: string[]; allowedVersions?: string }[];
+  };
+  const allows = (image: string, version: string) =>
+    packageRules
+      .filter(({ matchPackageNames }) => matchPackageNames.includes(image))
+      .flatMap(({ allowedVersions }) => allowedVersions ?? [])
+      .map((pattern) => new RegExp(pattern.slice(1, -1)).test(version));
+  const used = (image: string) =>
+    new RegExp(`image: ${image}:(\\d+)\\.(\\d+)`).exec(read('docker-compose.yml'))!.map(Number);
+  const [, major = 0, minor = 0] = used('postgres');
+  expect(allows('postgres', `${major}.${minor + 1}`)).toEqual([true]);
+  expect(allows('postgres', `${major + 1}.0`)).toEqual([false]);
+  for (const image of ['temporalio/server', 'temporalio/admin-tools']) {
+    const [, first = 0, second = 0] = used(image);
+    const next = [0, 1, 2].map((step) => allows(image, `${first}.${second + step}.0`));
+    expect([image, next]).toEqual([image, [[true], [true], [false]]]);
+  }
+});
