@@ -5,9 +5,10 @@
 
 import { randomBytes } from 'node:crypto';
 import type { VideoRequest } from '../../src/contract/request';
-import { type FileRow, findStoredFiles } from '../../src/db/files/links';
+import { type FileRow, findStoredFiles, whyRemoved } from '../../src/db/files/links';
 import { fileLink, isReachable } from '../../src/domain/file-link';
 import type { InlineFile, RequestedJob } from '../../src/domain/job';
+import type { RemovedBecause } from '../../src/domain/results';
 import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../upstream/provider';
 
@@ -34,7 +35,7 @@ export async function withInputAddresses(
   const inlineFiles: InlineFile[] = [];
   for (const [sent, id] of Object.entries(files)) {
     const row = rows.find((found) => found.id === id);
-    if (!row) return { ...input, inputIsGone: true };
+    if (!row) return { ...input, inputIsGone: await whyRemoved(deps.db, input.accountId, id) };
     const link = await linkOf(deps, row, input);
     const file = link === null ? inlineFileOf(deps, row) : null;
     if (file) inlineFiles.push(file);
@@ -83,8 +84,14 @@ function inlineFileOf({ storage }: Sources, { id, key, length }: FileRow): Inlin
   return { mark: randomBytes(16).toString('hex'), bytes: length ?? 0, open };
 }
 
+const goneWords: Readonly<Record<RemovedBecause, string>> = {
+  expired: 'expired',
+  caller: 'was deleted',
+  operator: 'was removed by the operator',
+};
+
 /** The fault of a create whose input was removed. */
-export function inputGone(): UpstreamFault {
-  const sentence = 'An input file was deleted before it was sent to the generator.';
+export function inputGone(because: RemovedBecause): UpstreamFault {
+  const sentence = `An input file ${goneWords[because]} before it was sent to the generator.`;
   return new UpstreamFault('caller', 'input_removed', sentence);
 }

@@ -117,7 +117,7 @@ class Placement {
         return { outcome: 'ended', report: this.row.report };
       case 'fail the task': {
         const { code = '', sentence = '' } = this.refusal ?? {};
-        return this.reject({ code, sentence });
+        return this.reject({ code, sentence, ...(input.inputIsGone ? { ours: true } : {}) });
       }
       case 'give up':
         deps.events.lostJobUnresolved(this.channel().channel.id, input.taskId, step.why);
@@ -184,7 +184,7 @@ class Placement {
     const { deps, input } = this;
     const { channel, provider, upstreamModel } = this.channel();
     try {
-      if (input.inputIsGone) throw inputGone();
+      if (input.inputIsGone) throw inputGone(input.inputIsGone);
       const sent = { ...input, secondsLeft: this.secondsLeft };
       const upstreamId = await provider.create(sent, upstreamModel, this.sendBy);
       deps.channels.succeeded(channel.id, 'creates');

@@ -1,4 +1,5 @@
-// Stores a create as a pending task. One statement checks the account and stores the task. No money
+// Stores a create as a pending task. One statement checks the account, stores the task, and keeps its
+// input files until its deadline. No money
 // moves and no balance is locked. So two concurrent creates may both be stored although the balance
 // covers only one; openTask (ledger.ts) then refuses the other. Creates under a budget lock the
 // budget (budgets.ts) and are checked one after the other. So no stored task exceeds its budget
@@ -169,6 +170,15 @@ const acceptOrExplain = prepare<Decision>(
     insert into task_labels (task_id, account_id, name, value, created_at)
     select stored.id, stored.account_id, label.key, label.value, stored.created_at
       from stored, json_each_text(cast(:labels as json)) label
+  ), named as (
+    select files.id, stored.deadline_at
+      from stored join files on files.account_id = stored.account_id
+     where files.id = any(cast(:files as text[])) and files.state = 'stored'
+       and files.expires_at < stored.deadline_at
+     order by files.id for no key update of files
+  ), kept as (
+    update files set expires_at = greatest(files.expires_at, named.deadline_at)
+      from named where files.id = named.id
   )
   select ${epochMs('stored.created_at')} as "createdAtMs",
          ${epochMs('stored.deadline_at')} as "deadlineAtMs",
@@ -203,6 +213,7 @@ function valuesOf(
     keyId,
     model: plan.model,
     labels: JSON.stringify(labels ?? {}),
+    files: Object.values(plan.files ?? {}),
     request: JSON.stringify(request),
     plan: JSON.stringify(plan),
     requestHash,

@@ -3,6 +3,7 @@
 
 import type { VideoRequest } from '../contract/request';
 import type { Plan } from './plan-types';
+import type { RemovedBecause } from './results';
 
 export type JobKind = 'generation' | 'super_resolution';
 
@@ -86,7 +87,7 @@ export interface RequestedJob extends JobInput {
   /** The files whose bytes are sent inside the create. */
   readonly inlineFiles?: readonly InlineFile[];
   /** Set if an input file was removed after the create. The job must not be sent then. */
-  readonly inputIsGone?: true;
+  readonly inputIsGone?: RemovedBecause;
 }
 
 /** A file that is sent inside a create. In the request, the mark stands for its bytes in base64. */

@@ -109,24 +109,27 @@ test('the inputs of an enhancement and of a job without files stay unchanged', a
   expect(await sentFor(enhancement)).toBe(enhancement);
 });
 
-test('a job is rejected without a request if its input file was deleted after the task was created', async () => {
-  const gone = await plantFile({ db, storage, accountId }, Buffer.from('x'), {
-    media: 'image',
-    content_type: 'image/png',
-    state: 'removed',
-    removed_because: 'caller',
-  });
-  const [channel] = (await upstream.input()).plan.channels;
-  const plan = aPlan({ files: { [gone.id]: gone.id }, channels: channel ? [channel] : [] });
-  const input = await upstream.input({}, { accountId, plan });
-  const { outcome, report } = (await upstream.attempt(input)) as never as {
-    outcome: string;
-    report: { failure: unknown };
-  };
-  expect(outcome).toBe('rejected');
-  expect(report.failure).toEqual({
-    code: 'input_removed',
-    sentence: expect.stringContaining('deleted'),
-  });
-  expect(await upstream.accepted(input.taskId)).toBe(0);
-});
+test.each([
+  ['caller', 'An input file was deleted before it was sent to the generator.'],
+  ['expired', 'An input file expired before it was sent to the generator.'],
+  ['operator', 'An input file was removed by the operator before it was sent to the generator.'],
+])(
+  'a job whose input file was removed (%s) is rejected by this service without a request, with the reason',
+  async (because, sentence) => {
+    const gone = await plantFile({ db, storage, accountId }, Buffer.from('x'), {
+      media: 'image',
+      content_type: 'image/png',
+      state: 'removed',
+      removed_because: because,
+    });
+    const [channel] = (await upstream.input()).plan.channels;
+    const plan = aPlan({ files: { [gone.id]: gone.id }, channels: channel ? [channel] : [] });
+    const input = await upstream.input({}, { accountId, plan });
+    const failure = { code: 'input_removed', sentence, ours: true };
+    expect(await upstream.attempt(input)).toMatchObject({
+      outcome: 'rejected',
+      report: { failure },
+    });
+    expect(await upstream.accepted(input.taskId)).toBe(0);
+  },
+);

@@ -90,3 +90,13 @@ export async function findStoredFiles(
   );
   return rows;
 }
+
+/** Returns why an account has no such stored file: a file without a row was deleted. */
+export async function whyRemoved(db: Knex, accountId: string, id: string): Promise<RemovedBecause> {
+  const { rows } = await db.raw<{ rows: { because: RemovedBecause }[] }>(
+    `select coalesce(removed_because, 'expired') as because from files
+      where account_id = ? and id = ?`,
+    [accountId, id],
+  );
+  return rows[0]?.because ?? 'caller';
+}

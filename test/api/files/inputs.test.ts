@@ -35,6 +35,25 @@ test('the plan of a request without stored files has no field `files`', async ()
   expect(planOf(json.id)).not.toHaveProperty('files');
 });
 
+test('an accepted task keeps its input files until its deadline, and no file for a shorter time', async () => {
+  const soon = { ...picture, expires_at: api.db.raw(`now() + interval '1 minute'`) };
+  const [first, second, other] = [
+    await plantFile(api, Buffer.from('1'), soon),
+    await plantFile(api, Buffer.from('2'), soon),
+    await plantFile(api, Buffer.from('3'), soon),
+  ];
+  const images = [first.id, link(second), image.id];
+  const { status, json } = await api.create({ images });
+  expect(status).toBe(200);
+  const task = await api.db('tasks').where({ id: json.id }).first('deadline_at');
+  const expiryOf = async ({ id }: Planted) =>
+    (await api.db('files').where({ id }).first('expires_at'))?.expires_at as Date;
+  expect(await expiryOf(first)).toEqual(task?.deadline_at);
+  expect(await expiryOf(second)).toEqual(task?.deadline_at);
+  expect((await expiryOf(other)).getTime()).toBeLessThan(Date.now() + 60_000);
+  expect((await expiryOf(image)).getTime()).toBeGreaterThan(task?.deadline_at.getTime());
+});
+
 describe('the hold of a task with reference videos', () => {
   const other = ['https://example.com/a.mp4'];
   const quote = async (apiKey: string, videos: string[], metadata = {}) => {
