@@ -4,6 +4,7 @@ import { Context } from '@temporalio/activity';
 import type { Answer } from '../../src/db/callbacks';
 import { verdictOf } from '../../src/domain/callback-schedule';
 import { retryAfterMs } from '../../src/domain/retry-after';
+import { storedText } from '../../src/domain/stored-text';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
 import type { WorkerDeps } from '../deps';
 import { traceHeaders } from '../task-trace';
@@ -65,8 +66,7 @@ export async function postSigned(
     return {
       status: reply.status,
       error: verdictOf(reply.status) === 'delivered' ? null : `HTTP ${reply.status}`,
-      // PostgreSQL accepts no NUL in a text.
-      reply: reply.body.replaceAll('\u0000', '').slice(0, replyCharsKept),
+      reply: storedText(reply.body, replyCharsKept),
       retryAfterMs: retryAfterMs(reply.retryAfter, nowMs),
     };
   } catch (error) {

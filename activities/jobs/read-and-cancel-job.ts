@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { closeCancelled } from '../../src/db/jobs/cancels';
 import type { JobAtChannel } from '../../src/db/jobs/queries';
 import { findJob, hasChannel, sinceEndMs } from '../../src/db/jobs/queries';
-import { storeLate, storeReports } from '../../src/db/jobs/steps';
+import { storeLate } from '../../src/db/jobs/steps';
 import type { Channel } from '../../src/domain/catalogue';
 import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
 import type { LostJob } from '../../src/domain/lost-job';
@@ -14,6 +14,7 @@ import type { WorkerDeps } from '../deps';
 import type { KnownChannel } from '../upstream/channels';
 import { type Provider, reportOf, UpstreamFault } from '../upstream/provider';
 import { findLostJob } from './find-lost-job';
+import { keepReports } from './keep-reports';
 
 type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
 type Stopping = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
@@ -37,7 +38,8 @@ export function createFollowActivities(deps: Stopping) {
       // The report is stored before the workflow gets it, so that the row is never behind the
       // workflow.
       const news = { taskId: name.taskId, kind: name.kind, report };
-      if ((await storeReports(deps.db, [news])).length > 0) return report;
+      const [kept] = await keepReports(deps, [news]);
+      if (kept) return kept.report;
       // The watcher has stored the end meanwhile, or the task has ended.
       const stored = (await findJob(deps.db, name))?.report;
       return stored && isFinalReport(stored) ? stored : report;

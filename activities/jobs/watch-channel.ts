@@ -5,9 +5,10 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import { isRetryable } from '../../src/db/database';
 import type { OpenJob } from '../../src/db/jobs/queries';
 import { listOpenJobs, listUnacknowledged } from '../../src/db/jobs/queries';
-import { type JobNews, storeReports } from '../../src/db/jobs/steps';
+import type { JobNews } from '../../src/db/jobs/steps';
 import { recordRound } from '../../src/db/watchers';
 import type { JobReport } from '../../src/domain/job';
 import type { WatchInput } from '../../workflows/messages';
@@ -18,6 +19,7 @@ import { whileAdvancing } from '../heartbeat';
 import type { KnownChannel } from '../upstream/channels';
 import type { JobReading } from '../upstream/provider';
 import { reportOf, UpstreamFault } from '../upstream/provider';
+import { keepReports } from './keep-reports';
 import { Absences, checkMissing } from './missing-jobs';
 import { notifyTasks, offerFreeSlots } from './notify-tasks';
 import { recoverStalledPlacements } from './recover-stalled-placements';
@@ -30,6 +32,8 @@ interface Round {
   /** The time of each job's last poll, by task and kind, on a monotonic clock. */
   readonly askedAt: Map<string, number>;
   readonly absences: Absences;
+  /** What went wrong in this round, and is neither a fault of the provider nor an outage. */
+  readonly defects: unknown[];
   /** Called after each step. If there is no call for too long, the heartbeats stop. */
   readonly advance: () => void;
 }
@@ -52,7 +56,7 @@ export function createWatchActivities(deps: WorkerDeps) {
       return whileAdvancing(stepMaxMs, async (advance) => {
         while (performance.now() < until) {
           const channel = deps.channels.find(input.channel)?.channel;
-          const open = await goRound({ deps, input, askedAt, absences, advance });
+          const open = await goRound({ deps, input, askedAt, absences, defects: [], advance });
           if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
           cancellationSignal.throwIfAborted();
           unlessStopping(deps.stopping);
@@ -79,8 +83,9 @@ function longestStepMs({ channel, provider }: KnownChannel): number {
 }
 
 /**
- * Runs one round. A fault of the provider or Temporal affects only this round. Returns the number
- * of open jobs.
+ * Runs one round. A fault of the provider or Temporal affects only this round. A defect that a job
+ * causes does not keep the other jobs and duties from their turn; it is thrown at the end of the round,
+ * which is then not recorded. Returns the number of open jobs.
  */
 async function goRound(round: Round): Promise<number> {
   const { deps } = round;
@@ -90,18 +95,29 @@ async function goRound(round: Round): Promise<number> {
   round.advance();
   const due = dueJobs(round, open);
   const { asked, changed } = await askAbout(round, due);
-  const unheard = await listUnacknowledged(deps.db, channel, notifyAgainSeconds);
-  await notifyTasks(deps, unheard);
-  round.advance();
-  await offerFreeSlots(deps, channel);
-  round.advance();
-  await recoverStalledPlacements(deps);
+  await keepingOn(round, async () => {
+    await notifyTasks(deps, await listUnacknowledged(deps.db, channel, notifyAgainSeconds));
+  });
+  await keepingOn(round, () => offerFreeSlots(deps, channel));
+  await keepingOn(round, () => recoverStalledPlacements(deps));
+  if (round.defects.length > 0) throw round.defects[0];
   // A round is recorded only if a poll was answered or no job was due. So if a channel answers no
   // poll for a long time, the reconciler reports the channel.
   if (asked || due.length === 0) await recordRound(deps.db, channel);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
   return open.length;
+}
+
+/** Does a part of the round. What comes after it is done also if it fails because of a defect. */
+async function keepingOn({ defects, advance }: Round, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (isRetryable(error)) throw error;
+    defects.push(error);
+  }
+  advance();
 }
 
 /** Polls these jobs in batches, a few at once. `asked` is false if no batch was answered. */
@@ -131,14 +147,18 @@ async function askAbout(
   await eachAtOnce(starts, readsAtOnce, async (from) => {
     if (deps.stopping.aborted || deps.channels.restMs(input.channel, 'reads') > 0) return;
     const batch = due.slice(from, from + idsPerRead);
-    if (await ask(round, found, batch, take)) asked.push(...batch);
-    advance();
+    await keepingOn(round, async () => {
+      if (await ask(round, found, batch, take)) asked.push(...batch);
+    });
   });
-  const { readings, ended } = await checkMissing(deps, found, absences, asked, listed);
-  await take(asked, readings);
-  const ends = ended.map(({ job, report }) => newsOf(job, report));
-  await takeChanges(deps, input.channel, ends);
-  return { asked: asked.length > 0, changed: changed + ends.length };
+  await keepingOn(round, async () => {
+    const { readings, ended } = await checkMissing(deps, found, absences, asked, listed);
+    await take(asked, readings);
+    const ends = ended.map(({ job, report }) => newsOf(job, report));
+    await takeChanges(deps, input.channel, ends);
+    changed += ends.length;
+  });
+  return { asked: asked.length > 0, changed };
 }
 
 /** Polls one batch. Returns false if the provider did not answer or answered with a fault. */
@@ -169,7 +189,7 @@ async function takeChanges(
   changes: readonly SeenChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const stored = await storeReports(deps.db, changes);
+  const stored = await keepReports(deps, changes);
   for (const { taskId, kind, report, ageSeconds } of stored) {
     const { status, failure } = report;
     const seconds = ageSeconds;

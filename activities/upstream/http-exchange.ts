@@ -6,6 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { FaultKind } from '../../src/domain/create-answer';
 import { retryAfterMs as askedForMs } from '../../src/domain/retry-after';
+import { storedText } from '../../src/domain/stored-text';
 import { traceHeaders } from '../task-trace';
 import { UpstreamFault } from './provider';
 import { type BodySource, bodyOf, sendBody } from './request-body';
@@ -182,14 +183,28 @@ export function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
+// Codes and words are stored and logged, so longer ones are cut.
+const wordCharsMax = 100;
+
 /**
- * Returns the text without the characters that PostgreSQL cannot store (NUL, lone surrogates). A
- * single text with such a character would make a whole round of the watcher fail. Returns null if
- * the value is not a text or if the text is empty.
+ * Returns a text of the provider as it can be stored. Returns null if the value is not a text or if
+ * the text is empty. No other function turns a value of a provider into a text.
  */
-export function textOf(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  return value.toWellFormed().replaceAll('\0', '') || null;
+export function textOf(value: unknown, charsMax = wordCharsMax): string | null {
+  return typeof value === 'string' ? storedText(value, charsMax) || null : null;
+}
+
+/** Signed links of providers have about 1000 characters, so this limit leaves a margin. */
+export const addressCharsMax = 4096;
+
+/** A longer address is cut so that it is still too long, because a part of it leads elsewhere. */
+export function addressOf(value: unknown): string | null {
+  return textOf(value, addressCharsMax + 1);
+}
+
+/** A text that is only searched, and never stored. */
+export function messageOf(value: unknown): string {
+  return textOf(value, Number.POSITIVE_INFINITY) ?? '';
 }
 
 /**
@@ -201,15 +216,9 @@ export function upstreamIdOf(value: unknown): string | null {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value) ? value : null;
 }
 
-const codeCharsMax = 100;
-
-/**
- * Returns the code of an error; null if there is no code. The code is logged and stored, so a long
- * code is shortened.
- */
+/** Returns the code of an error; null if there is no code. */
 export function codeOf(error: unknown): string | null {
-  const code = field(error, 'code');
-  return textOf(typeof code === 'string' ? code.slice(0, codeCharsMax) : code);
+  return textOf(field(error, 'code'));
 }
 
 /**

@@ -3,10 +3,8 @@
 // https, or names a host that is neither public nor allowed.
 
 import { checkUrl } from '../../src/domain/address';
+import { addressCharsMax } from './http-exchange';
 import type { JobReading, Provider } from './provider';
-
-// Signed links of providers have about 1000 characters, so this limit leaves a margin.
-const charsMax = 4096;
 
 export function withUsableResults(provider: Provider, allowHosts: readonly string[]): Provider {
   return {
@@ -23,7 +21,7 @@ export function withUsableResults(provider: Provider, allowHosts: readonly strin
 
 function usable(reading: JobReading, allowHosts: readonly string[]): JobReading {
   const { videoUrl, lastFrameUrl } = reading.result ?? {};
-  const rules = { schemes: ['https'] as const, allowHosts, charsMax };
+  const rules = { schemes: ['https'] as const, allowHosts, charsMax: addressCharsMax };
   const isUsable = [videoUrl, lastFrameUrl].every((url) => !url || checkUrl(url, rules).url);
   if (isUsable) return reading;
   const sentence = 'The provider gave an address for the result that cannot be used.';

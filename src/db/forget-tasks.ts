@@ -40,7 +40,7 @@ export async function forgetTasks(db: Knex, tasks: readonly ForgettableTask[]): 
        delete from jobs using forgotten
         where task_id = forgotten.id and is_long_over and state = 'closed' and cancel is distinct from 'wanted'
      ), without_reports as (
-       update jobs set report = json_build_object('status', report->'status') from forgotten
+       update jobs set report = jsonb_build_object('status', jobs.status) from forgotten
         where task_id = forgotten.id and report is not null
           and not (is_long_over and state = 'closed' and cancel is distinct from 'wanted')
      ), without_callbacks as (

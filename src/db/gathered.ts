@@ -1,8 +1,10 @@
 // Batches look-ups by id: all calls within one turn of the event loop share one statement. The
-// statement is sent after these calls, so no call gets a state that was read before the call.
+// statement is sent after these calls, so no call gets a state that was read before the call. A row
+// that cannot be read fails only the calls for this row.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import DataLoader from 'dataloader';
+import { withoutBadRows } from './bad-rows';
 
 /** Returns a function that looks up one id, or null if the id is not found. */
 export type Gathered<T> = (id: string) => Promise<T | null>;
@@ -37,8 +39,10 @@ export function gatheredSlowly<T>(read: Read<T>): Gathered<T> {
 function load<T>(read: Read<T>, options: DataLoader.Options<string, T | null>): Gathered<T> {
   const loader = new DataLoader<string, T | null>(
     async (ids) => {
-      const found = await read(ids);
-      return ids.map((id) => found.get(id) ?? null);
+      const { done, bad } = await withoutBadRows(ids, async (some) => [...(await read(some))]);
+      const found = new Map(done);
+      const faults = new Map(bad.map(({ row, error }) => [row, error]));
+      return ids.map((id) => faults.get(id) ?? found.get(id) ?? null);
     },
     { ...options, cache: false },
   );

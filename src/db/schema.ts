@@ -272,7 +272,8 @@ create table jobs (
   -- The status in the provider's last report; queued if there is none.
   status         text not null default 'queued',
   -- The provider's last report, or the reason why this service has given the job up.
-  report         json,
+  -- \`jsonb\` refuses a text that could not be read later.
+  report         jsonb,
   -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
   -- it is not known or if nothing was made. Callers never see it.
   cost_micros    micros,

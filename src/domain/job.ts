@@ -117,6 +117,20 @@ export interface JobName {
   readonly kind: JobKind;
 }
 
+/** Replaces a report that cannot be stored, so that its task ends. */
+export function unreadableReport(report: JobReport): JobReport {
+  const { kind, channel, upstreamModel, upstreamId } = report;
+  const sentence = 'The answer of the generator could not be stored.';
+  return {
+    kind,
+    ...(channel === undefined ? {} : { channel }),
+    ...(upstreamModel === undefined ? {} : { upstreamModel }),
+    upstreamId,
+    status: 'failed',
+    failure: { code: 'unreadable_report', sentence, ours: true },
+  };
+}
+
 export function isFinalReport({ status }: Pick<JobReport, 'status'>): boolean {
   return status !== 'queued' && status !== 'running';
 }

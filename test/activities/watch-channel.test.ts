@@ -10,7 +10,7 @@ import { whileAdvancing } from '../../activities/heartbeat';
 import { createWatchActivities } from '../../activities/jobs/watch-channel';
 import { type JobReading, type Provider, UpstreamFault } from '../../activities/upstream/provider';
 import { activitySettings, stopping } from '../support/activity-settings';
-import { aTaskId } from '../support/builders';
+import { aSuccess, aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 import { insertTaskRow } from '../support/upstream';
@@ -120,6 +120,36 @@ test('a watcher sends several list requests at once, and no more than its provid
   };
   await watchDuring(slow, () => until('all jobs were polled', () => asked.size === 9), 2);
   expect(most).toBe(4);
+});
+
+test('a defect that the poll of one job causes does not keep the rest of the round from its turn', async () => {
+  const { db } = database;
+  const [broken, neighbour, ended] = [aTaskId(), aTaskId(), aTaskId()];
+  for (const taskId of [broken, neighbour, ended]) await openJob(taskId);
+  const report = JSON.stringify({ ...aSuccess(), upstreamId: `up_${ended}` });
+  await db('jobs').where({ task_id: ended }).update({ state: 'reported', report });
+  const notified: string[] = [];
+  const client = {
+    activity: {
+      complete: async ({ workflowId }: { workflowId: string }) => notified.push(workflowId),
+    },
+  };
+  const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
+  const provider: Pick<Provider, 'idsPerRead' | 'readsAtOnce' | 'readMany' | 'readManyMaxMs'> = {
+    ...{ idsPerRead: 1, readsAtOnce: 1, readManyMaxMs: () => 1_000 },
+    async readMany(ids, take) {
+      if (ids.includes(`up_${broken}`)) throw new TypeError('the defect');
+      const { status, result } = aSuccess();
+      await take(new Map(ids.map((id) => [id, { status, word: status, result: result! }])));
+    },
+  };
+  const channel = { id: 'studio', protocol: 'ark', listLagMs: 60_000, ...limits };
+  const deps = depsWith(() => ({ channel, provider }));
+  const { watchJobs } = createWatchActivities({ ...deps, client: client as never, stopping });
+  const run = new MockActivityEnvironment().run(watchJobs, { channel: 'studio' });
+  await expect(run).rejects.toThrow('the defect');
+  expect(notified.sort()).toEqual([neighbour, ended].sort());
+  expect(await rounds()).toEqual([]);
 });
 
 test('jobs are polled in every round even if the wall clock is set back', async () => {

@@ -277,6 +277,16 @@ describe('rules for all code', () => {
     expect(where(code, /\bprocess\.env\b/)).toEqual(Object.keys(readersOfTheEnvironment).sort());
   });
 
+  test('a value of a provider becomes a text only in http-exchange.ts', () => {
+    const files = filesIn('activities/upstream', '.ts').filter(
+      (path) => !path.endsWith('/body.ts'),
+    );
+    expect(where(files, /=== 'string'|\bas string\b/)).toEqual([
+      'activities/upstream/http-exchange.ts',
+    ]);
+    expect(where(files, /textOf\([^;]*?\)\??\.(slice|substring)\(|String\(field\(/)).toEqual([]);
+  });
+
   test('only the setup files of jest have a default export', () => {
     expect(where(everywhere, /^export default /m)).toEqual([
       'test/support/cluster-setup.ts',

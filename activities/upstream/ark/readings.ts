@@ -1,6 +1,6 @@
 // Translates Ark's answer about one job into a `JobReading`.
 
-import { field, numberOf, textOf, unixSecondsOf } from '../http-exchange';
+import { addressOf, field, numberOf, textOf, unixSecondsOf } from '../http-exchange';
 import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { failureOf } from './faults';
@@ -28,8 +28,8 @@ function resultOf(item: unknown) {
   const content = field(item, 'content');
   const finishedAt = unixSecondsOf(field(item, 'updated_at'));
   return {
-    videoUrl: textOf(field(content, 'video_url')),
-    lastFrameUrl: textOf(field(content, 'last_frame_url')),
+    videoUrl: addressOf(field(content, 'video_url')),
+    lastFrameUrl: addressOf(field(content, 'last_frame_url')),
     expiresAt: finishedAt === null ? null : finishedAt + linkLifeSeconds,
     durationSeconds: numberOf(field(item, 'duration')),
     resolution: textOf(field(item, 'resolution')),

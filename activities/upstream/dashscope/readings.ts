@@ -1,7 +1,7 @@
 // Translates the answer about a task into a `JobReading`. Times in this answer have no zone, so the
 // expiry of the link is read from the link itself.
 
-import { field, numberOf, textOf } from '../http-exchange';
+import { addressOf, field, numberOf, textOf } from '../http-exchange';
 import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { failureOf } from './faults';
@@ -32,8 +32,8 @@ export function readingOf(json: unknown): JobReading {
 function resultOf(output: unknown, json: unknown) {
   const usage = field(json, 'usage');
   // The models of Kling make two videos if a watermark was asked for.
-  const marked = textOf(field(output, 'watermark_video_url'));
-  const videoUrl = marked ?? textOf(field(output, 'video_url'));
+  const marked = addressOf(field(output, 'watermark_video_url'));
+  const videoUrl = marked ?? addressOf(field(output, 'video_url'));
   const figure = (name: string) => numberOf(field(usage, name));
   return {
     videoUrl,
@@ -60,5 +60,6 @@ function tierOf(lines: number | null): string | null {
 }
 
 function ratioOf(value: unknown): string | null {
-  return typeof value === 'string' && /^\d{1,2}:\d{1,2}$/.test(value) ? value : null;
+  const ratio = textOf(value);
+  return ratio !== null && /^\d{1,2}:\d{1,2}$/.test(ratio) ? ratio : null;
 }

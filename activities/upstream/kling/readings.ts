@@ -1,6 +1,6 @@
 // Translates the object of a task into a `JobReading`.
 
-import { field, textOf, textSecondsOf } from '../http-exchange';
+import { addressOf, field, textOf, textSecondsOf } from '../http-exchange';
 import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { failure } from './faults';
@@ -22,9 +22,9 @@ function resultOf(task: unknown) {
   const video: unknown = Array.isArray(videos) ? videos[0] : undefined;
   // A job with a watermark makes two videos: `url` is the one without the mark.
   const isMarked = field(field(task, 'watermark_info'), 'enabled') === true;
-  const marked = isMarked ? textOf(field(video, 'watermark_url')) : null;
+  const marked = isMarked ? addressOf(field(video, 'watermark_url')) : null;
   return {
-    videoUrl: marked ?? textOf(field(video, 'url')),
+    videoUrl: marked ?? addressOf(field(video, 'url')),
     lastFrameUrl: null,
     expiresAt: null,
     durationSeconds: textSecondsOf(field(video, 'duration')),

@@ -6,6 +6,7 @@ import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobStatus, RequestedJob } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import {
+  addressOf,
   codeOf,
   exchange,
   field,
@@ -104,7 +105,7 @@ function readingOf(item: unknown): JobReading {
       status,
       word,
       result: {
-        videoUrl: textOf(field(result, 'video_url')),
+        videoUrl: addressOf(field(result, 'video_url')),
         lastFrameUrl: null,
         expiresAt: unixSecondsOf(field(item, 'expires_at')),
         durationSeconds: numberOf(field(result, 'duration')),

@@ -5,14 +5,14 @@
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
-import { field, textOf } from '../http-exchange';
+import { field, messageOf, textOf } from '../http-exchange';
 import { endedAs, type FailedStatus, failedWith } from '../job-readings';
 import { UpstreamFault } from '../provider';
 
 export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
   const error = field(answer.json, 'error');
   const code = codeIn(field(error, 'message'));
-  const type = textOf(field(error, 'type'))?.slice(0, 100) ?? null;
+  const type = textOf(field(error, 'type'));
   const kind = kindOf(answer, code, type !== null);
   return new UpstreamFault(
     kind,
@@ -35,8 +35,8 @@ function kindOf(answer: UpstreamAnswer, code: string | null, isOfProtocol: boole
 
 /** True if a read or a cancel was answered with the words for an unknown job. */
 export function isUnknownJob({ status, json }: UpstreamAnswer): boolean {
-  const message = textOf(field(field(json, 'error'), 'message'));
-  return status === 404 || (status === 500 && /record not found/i.test(message ?? ''));
+  const message = messageOf(field(field(json, 'error'), 'message'));
+  return status === 404 || (status === 500 && /record not found/i.test(message));
 }
 
 // No credit, a wrong key, and a used-up quota. Only an operator can correct these.
@@ -44,7 +44,7 @@ const accountCodes: ReadonlySet<string> = new Set(['1004', '1008', '2049', '2056
 const contentCodes: ReadonlySet<string> = new Set(['1026', '1027']);
 
 function codeIn(message: unknown): string | null {
-  return /\((\d{4})\)\s*$/.exec(textOf(message) ?? '')?.[1] ?? null;
+  return /\((\d{4})\)\s*$/.exec(messageOf(message))?.[1] ?? null;
 }
 
 function refusalOf(code: string | null): string {
@@ -57,7 +57,7 @@ function refusalOf(code: string | null): string {
 export function failureOf(status: FailedStatus, error: unknown): JobFailure {
   return endedAs(status, () => {
     const sent = field(error, 'code');
-    const named = typeof sent === 'number' ? String(sent) : textOf(sent)?.slice(0, 100);
+    const named = typeof sent === 'number' ? String(sent) : textOf(sent);
     const code = named ?? codeIn(field(error, 'message')) ?? 'failed';
     return failedWith(code, contentCodes.has(code));
   });

@@ -1,6 +1,6 @@
 // Translates a task of the protocol into a `JobReading`.
 
-import { field, numberOf, textOf } from '../http-exchange';
+import { addressOf, field, numberOf, textOf } from '../http-exchange';
 import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { enlarged } from './body';
@@ -29,7 +29,7 @@ export function readingOf(task: unknown): JobReading {
 function resultOf(task: unknown) {
   const usage = field(task, 'usage');
   return {
-    videoUrl: textOf(field(field(task, 'content'), 'url')),
+    videoUrl: addressOf(field(field(task, 'content'), 'url')),
     lastFrameUrl: null,
     // The life of a link is not documented. Each read of the job gives a new link.
     expiresAt: null,

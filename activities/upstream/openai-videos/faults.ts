@@ -25,7 +25,7 @@ export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
 
 /** Some servers send no code, or a number. The type of the error then stands for its code. */
 function typeOf(error: unknown): string | null {
-  return textOf(field(error, 'type'))?.slice(0, 100) ?? null;
+  return textOf(field(error, 'type'));
 }
 
 /** If the body does not follow the protocol, probably a proxy answered, and not the provider. */

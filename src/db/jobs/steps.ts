@@ -6,8 +6,9 @@
 
 import type { Knex } from 'knex';
 import { assert } from '../../domain/assert';
-import type { JobName, JobReport } from '../../domain/job';
+import { isFinalReport, type JobName, type JobReport, unreadableReport } from '../../domain/job';
 import type { Stored } from '../../domain/placing';
+import { withoutBadRows } from '../bad-rows';
 import { isInState, isOneOf, isUnfinished } from '../by-key';
 import { prepare } from '../prepared-statement';
 import { isNotKnownToEnd } from './cancels';
@@ -122,11 +123,16 @@ export async function storeRejected(
   attempt: string,
   report: JobReport,
 ): Promise<void> {
-  await db.raw(
-    `update jobs set report = ?
-      where task_id = ? and kind = ? and attempt = ? and upstream_id is null`,
-    [JSON.stringify(report), taskId, kind, attempt],
-  );
+  const store = async ([stored]: readonly JobReport[]) => {
+    await db.raw(
+      `update jobs set report = ?
+        where task_id = ? and kind = ? and attempt = ? and upstream_id is null`,
+      [JSON.stringify(stored), taskId, kind, attempt],
+    );
+    return [];
+  };
+  const { bad } = await withoutBadRows([report], store);
+  if (bad.length > 0) await store([unreadableReport(report)]);
 }
 
 /**
@@ -147,6 +153,28 @@ export async function storeSearched(
   return rows[0]?.forMs ?? 0;
 }
 
+/** A report that could not be stored, with the SQLSTATE of the error. */
+type OnUnreadable = (name: JobName, state: string) => void;
+
+/**
+ * Stores reports and returns the stored changes. If the report of a job's end cannot be stored, the
+ * job gets a report of ours instead, so that its task ends. The reports of the other jobs are stored.
+ */
+export async function storeReports<News extends JobNews>(
+  db: Knex,
+  changes: readonly News[],
+  onUnreadable: OnUnreadable = () => undefined,
+): Promise<readonly News[]> {
+  const store = (some: readonly News[]) => storeTogether(db, some);
+  const { done, bad } = await withoutBadRows(changes, store);
+  for (const { row, state } of bad) onUnreadable(row, state);
+  const ours = bad
+    .filter(({ row }) => isFinalReport(row.report))
+    .map(({ row }) => ({ ...row, report: unreadableReport(row.report) }));
+  if (ours.length === 0) return done;
+  return [...done, ...(await withoutBadRows(ours, store)).done];
+}
+
 /**
  * open → open or reported: stores any number of reports in one statement. If a generation has
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
@@ -155,7 +183,7 @@ export async function storeSearched(
  * changes that were stored. The others came too late: the row has the report of the job's end, or the
  * job is closed.
  */
-export async function storeReports<News extends JobNews>(
+async function storeTogether<News extends JobNews>(
   db: Knex,
   changes: readonly News[],
 ): Promise<readonly News[]> {
@@ -181,7 +209,7 @@ const updateReported = prepare<JobName>(
   `
  with change as (
    select * from json_to_recordset(:rows)
-          as c (task_id text, kind text, status text, report json, cost bigint)
+          as c (task_id text, kind text, status text, report jsonb, cost bigint)
  ), stored as (
    update jobs set status = case change.status when 'queued' then jobs.status else change.status end,
           report = change.report, cost_micros = change.cost,
@@ -212,8 +240,8 @@ export async function storeLate(db: Knex, late: JobNews) {
     `update jobs set upstream_id = :upstreamId, status = 'succeeded', cost_micros = :cost,
             -- The links of a forgotten task are not stored any more.
             report = case when exists (select from tasks where id = :taskId and request_hash <> '')
-                          then cast(:report as json)
-                          else json_build_object('status', 'succeeded') end
+                          then cast(:report as jsonb)
+                          else jsonb_build_object('status', 'succeeded') end
       where task_id = :taskId and kind = :kind and upstream_id is null
         and not exists (select 1 from jobs other
                          where other.channel = jobs.channel and other.upstream_id = :upstreamId)
