@@ -5,7 +5,7 @@
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) --tag video-generation-service:local .
 #   docker build --target studio --tag video-generation-studio:local .
 #
-# `npm run pin` writes the digest of each base image behind its tag.
+# SOURCE, the address of the repository, is a label of the image. `npm run pin` writes the digest of each base image behind its tag.
 
 FROM node:24.22.0-bookworm-slim AS build
 WORKDIR /app
@@ -35,7 +35,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 RUN node -p "require('node:tls').rootCertificates.join('\n')" > certificates.crt
 
 FROM node:24.22.0-bookworm-slim AS base
-RUN install -d -o node -g node /data
+# The group of root may write too: some clusters run a container as any user of this group.
+RUN install -d -o node -g root -m 0775 /data
 WORKDIR /app
 COPY --from=packages /app/certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=packages /app/node_modules node_modules
@@ -44,6 +45,13 @@ COPY package.json catalogue.yaml catalogue.ark.yaml LICENSE ./
 COPY public public
 
 ARG COMMIT=unknown
+ARG VERSION=0.1.0
+ARG SOURCE=
+LABEL org.opencontainers.image.title="Video generation service" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="$VERSION" \
+  org.opencontainers.image.revision="$COMMIT" \
+  org.opencontainers.image.source="$SOURCE"
 ENV NODE_ENV=production \
   MALLOC_ARENA_MAX=1 \
   COMMIT=$COMMIT \

@@ -705,6 +705,25 @@ describe('Dockerfile', () => {
     expect(allOf(base, 'VOLUME')).toEqual(['/data']);
   });
 
+  test('the labels name the version, the license, the commit and the repository', () => {
+    const [labels = ''] = allOf(base, 'LABEL');
+    const { version, license } = JSON.parse(read('package.json')) as Record<string, string>;
+    for (const [name, value] of [
+      ['title', 'Video generation service'],
+      ['licenses', license],
+      ['version', '$VERSION'],
+      ['revision', '$COMMIT'],
+      ['source', '$SOURCE'],
+    ]) {
+      expect(labels).toContain(`org.opencontainers.image.${name}="${value}"`);
+    }
+    expect(allOf(base, 'ARG')).toEqual(['COMMIT=unknown', `VERSION=${version}`, 'SOURCE=']);
+  });
+
+  test('any user of the group of root can write to the volume', () => {
+    expect(allOf(base, 'RUN')).toEqual(['install -d -o node -g root -m 0775 /data']);
+  });
+
   test('runs as an unprivileged user and has a health check', () => {
     const last = base.filter((line) => /^(USER|RUN) /.test(line)).at(-1);
     expect(last).toBe('USER node');
