@@ -73,7 +73,8 @@ function enterFor(
   return share.enter([
     // Receivers of several accounts may have one host name, so one account leaves some of its slots.
     { name: `host:${hostname} account:${accountId}`, max: Math.ceil(max * 0.8) },
-    { name: `host:${hostname}`, max },
+    // Once its slots are taken, the accounts take turns.
+    { name: `host:${hostname}`, max, by: accountId },
     // A limit per account is needed too: with many host names, one account could take every slot.
     { name: `account:${accountId}`, max: max * 2 },
   ]);

@@ -15,6 +15,8 @@ export interface HostShare {
 interface ShareName {
   readonly name: string;
   readonly max: number;
+  /** The account whose turn counts, if accounts share this name. */
+  readonly by?: string;
 }
 
 export interface Slot {
@@ -30,14 +32,23 @@ interface Share {
   running: number;
   /** The mean duration of recent deliveries. */
   meanMs: number;
-  /** The latest of the times that waiting deliveries got for their next attempt. */
-  turnAtMs: number;
+  /** The latest of the times that waiting deliveries got for their next attempt, by account. */
+  readonly turnsAtMs: Map<string, number>;
+  /**
+   * The accounts that found no free slot, in the order of their turns, and the times at which these
+   * claims end. A claim keeps the next free slot for its account, so that no account waits for more
+   * than one delivery of each account before it.
+   */
+  readonly claims: Map<string, number>;
 }
 
 // A wait of at least one second limits the number of retries in Temporal. If a wait could be longer
 // than ten minutes, a receiver that has recovered would get no deliveries for too long.
 const soonestMs = 1_000;
 const latestMs = 10 * 60_000;
+// An account that does not use its claim, perhaps because another process has sent the delivery,
+// loses it after about the time of one delivery.
+const claimedForMs = 15_000;
 // If more names than this are stored, the names without running or waiting deliveries are removed.
 // 10,000 names need about a megabyte of memory.
 const rememberedMax = 10_000;
@@ -45,7 +56,10 @@ const rememberedMax = 10_000;
 export function createHostShare(now: () => number): HostShare {
   const shares = new Map<string, Share>();
   const shareOf = (name: string): Share => {
-    const share = shares.get(name) ?? { running: 0, meanMs: 1_000, turnAtMs: 0 };
+    const share = shares.get(name) ?? {
+      ...{ running: 0, meanMs: 1_000 },
+      ...{ turnsAtMs: new Map(), claims: new Map() },
+    };
     shares.set(name, share);
     return share;
   };
@@ -58,11 +72,17 @@ export function createHostShare(now: () => number): HostShare {
   };
   return {
     enter(names) {
-      for (const { name, max } of names) {
-        const share = shares.get(name);
-        if (share && share.running >= max) return { comeBackInMs: turnOf(share, max, now()) };
+      for (const wanted of names) {
+        const share = shares.get(wanted.name);
+        if (share && !hasRoom(share, wanted, now())) {
+          return { comeBackInMs: turnOf(share, wanted, now()) };
+        }
       }
-      for (const { name } of names) shareOf(name).running += 1;
+      for (const { name, by = '' } of names) {
+        const share = shareOf(name);
+        share.running += 1;
+        share.claims.delete(by);
+      }
       return {
         leave(receiverMs) {
           for (const { name } of names) leave(name, receiverMs);
@@ -73,17 +93,36 @@ export function createHostShare(now: () => number): HostShare {
 }
 
 function forgetIdle(shares: Map<string, Share>, nowMs: number): void {
-  for (const [name, { running, turnAtMs }] of shares) {
-    if (running === 0 && turnAtMs <= nowMs) shares.delete(name);
+  for (const [name, { running, turnsAtMs }] of shares) {
+    const isAwaited = [...turnsAtMs.values()].some((at) => at > nowMs);
+    if (running === 0 && !isAwaited) shares.delete(name);
   }
 }
 
-function turnOf(share: Share, max: number, nowMs: number): number {
-  share.turnAtMs = Math.max(share.turnAtMs, nowMs) + share.meanMs / max;
-  const wait = Math.round(share.turnAtMs - nowMs);
-  if (wait <= latestMs) return Math.max(soonestMs, wait);
+/** True if a slot is free for the account after the claims that come before its own. */
+function hasRoom({ running, claims }: Share, { max, by = '' }: ShareName, nowMs: number): boolean {
+  let before = 0;
+  for (const [account, endsAtMs] of claims) {
+    if (endsAtMs <= nowMs) claims.delete(account);
+    else if (account === by) break;
+    else before += 1;
+  }
+  return running + before < max;
+}
+
+function turnOf(share: Share, { max, by = '' }: ShareName, nowMs: number): number {
+  const { turnsAtMs, claims, meanMs } = share;
+  for (const [account, at] of turnsAtMs) if (at <= nowMs) turnsAtMs.delete(account);
+  // Each account that waits gets its part of the slots.
+  const accounts = turnsAtMs.size + (turnsAtMs.has(by) ? 0 : 1);
+  const turnAtMs = Math.max(turnsAtMs.get(by) ?? 0, nowMs) + (meanMs * accounts) / max;
+  const wait = Math.round(turnAtMs - nowMs);
+  const comeBackInMs = Math.max(soonestMs, wait);
+  // Earlier deliveries of the account use the claim of one that comes back much later.
+  if (!claims.has(by)) claims.set(by, nowMs + Math.min(comeBackInMs, claimedForMs) + claimedForMs);
+  turnsAtMs.set(by, Math.min(turnAtMs, nowMs + latestMs));
+  if (wait <= latestMs) return comeBackInMs;
   // All times up to the longest wait are already given to other deliveries. This delivery gets a
   // random time in the second half of the longest wait.
-  share.turnAtMs = nowMs + latestMs;
   return Math.round(latestMs * (0.5 + Math.random() / 2));
 }

@@ -48,3 +48,35 @@ test('the retry times of ten thousand deliveries to a slow receiver fit its spee
   expect(Math.min(...late)).toBeGreaterThanOrEqual(300_000);
   expect(new Set(late.map((wait) => Math.floor(wait / 10_000))).size).toBeGreaterThan(20);
 });
+
+test('an account gets the next free slot of a host that two other accounts keep busy, however many of their deliveries wait', () => {
+  let now = 0;
+  const share = createHostShare(() => now);
+  const of = (by: string) => share.enter([{ name: 'slow', max: 5, by }]);
+  const slots = ['a', 'a', 'a', 'b', 'b'].map((by) => entered(of(by)));
+  // The receiver needs 15 s for each delivery, and many deliveries of both accounts wait.
+  for (let round = 0; round < 100; round += 1) {
+    for (const by of ['a', 'b']) expect(of(by).comeBackInMs).toBeDefined();
+  }
+  const comeBackInMs = of('other').comeBackInMs ?? Number.NaN;
+  expect(comeBackInMs).toBeLessThanOrEqual(15_000);
+  now += 15_000;
+  for (const slot of slots) slot.leave(15_000);
+  // The busy accounts try first, as often as they can.
+  const again = ['a', 'b', 'a', 'b', 'a', 'b'].map(of);
+  expect(again.some((slot) => slot.comeBackInMs !== undefined)).toBe(true);
+  entered(of('other'));
+});
+
+test('a claim that its account does not use ends, and an account alone uses all slots', () => {
+  let now = 0;
+  const share = createHostShare(() => now);
+  const of = (by: string) => share.enter([{ name: 'host', max: 1, by }]);
+  const first = entered(of('a'));
+  const comeBackInMs = of('other').comeBackInMs ?? Number.NaN;
+  first.leave(1_000);
+  expect(of('a').comeBackInMs).toBeDefined();
+  now += comeBackInMs + 15_001;
+  entered(of('a')).leave(1_000);
+  entered(of('a'));
+});
