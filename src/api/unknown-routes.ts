@@ -18,11 +18,11 @@ const shapeMethods = ['HEAD', 'GET', 'POST', 'DELETE'];
 
 /**
  * Answers 405 if the path exists for another method, else 404.
- * Under /v1 a caller without a valid key gets 401 in both cases.
+ * Under the paths of tasks a caller without a valid key gets 401 in both cases.
  */
 export function answerUnknownRoutes({ open, keyed, admit, shapes }: Routers): Middleware<ApiState> {
   return async (ctx) => {
-    if (/^\/(?:v1|api\/v3)(?:\/|$)/.test(ctx.path)) await admit(ctx);
+    if (/^\/(?:v1|api\/v3|mcp)(?:\/|$)/.test(ctx.path)) await admit(ctx);
     const layers = [...open.match(ctx.path, ctx.method).path];
     const keyedLayers = keyed.match(ctx.path, ctx.method).path;
     const possible = [...layers, ...keyedLayers].filter(({ name }) => name !== withoutTaskId);

@@ -9,6 +9,7 @@ import { contractSeedMax, enhancedResolutions, scenes, toolVersions } from './vo
 
 export const callbackField = {
   schema: z.string().min(1).max(1024).meta({
+    format: 'uri',
     description: 'Public HTTPS address that is called when the task is final.',
     example: 'https://example.com/hooks/video',
   }),

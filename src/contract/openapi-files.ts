@@ -8,6 +8,8 @@ import { withoutNul } from './safe-json';
 
 const tags = ['Files'];
 const binary = z.string().meta({ format: 'binary' });
+// Without a byte there is no file.
+const sentBytes = z.string().min(1).meta({ format: 'binary' });
 const range = z.object({ Range: z.string().optional().meta({ example: 'bytes=0-1023' }) });
 const bytesHeaders = {
   ...replyHeaders,
@@ -71,8 +73,8 @@ const upload: ZodOpenApiOperationObject = {
   requestBody: {
     required: true,
     content: {
-      'multipart/form-data': { schema: z.object({ file: binary }) },
-      'application/octet-stream': { schema: binary },
+      'multipart/form-data': { schema: z.object({ file: sentBytes }) },
+      'application/octet-stream': { schema: sentBytes },
     },
   },
   responses: {

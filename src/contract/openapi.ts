@@ -136,7 +136,7 @@ const getOperation: ZodOpenApiOperationObject = {
         schema: { type: 'string' },
       },
     }),
-    ...errorResponses('invalid_api_key', 'task_not_found'),
+    ...errorResponses('task_id_required', 'invalid_api_key', 'task_not_found'),
   },
 };
 
@@ -152,7 +152,12 @@ const cancelOperation: ZodOpenApiOperationObject = {
     '200': jsonReply('The task as it stands.', cancelledSchema, {
       running: { ...taskExamples.running, cancel_requested: true },
     }),
-    ...errorResponses('invalid_api_key', 'task_not_found', 'task_already_finished'),
+    ...errorResponses(
+      'task_id_required',
+      'invalid_api_key',
+      'task_not_found',
+      'task_already_finished',
+    ),
   },
 };
 

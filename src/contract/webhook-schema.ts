@@ -26,7 +26,7 @@ export const webhookSchema = z
   .strictObject({
     id: z.string(),
     object: z.literal('webhook'),
-    url: z.string(),
+    url: z.string().meta({ format: 'uri' }),
     events: z.array(z.enum(webhookEvents)),
     created_at: z.int().meta({ description: 'Unix seconds.' }),
   })

@@ -42,6 +42,11 @@ else:
     created = tasks.create(model="studio-2.0", content=content, duration=5, resolution="480p")
     read = tasks.get(task_id=created.id)
     seen["read"] = [read.id == created.id, read.status, read.error]
+    page = tasks.list(page_num=1, page_size=1)
+    some = tasks.list(task_ids=[created.id], model="studio-2.0", status="queued")
+    seen["listed"] = [type(page).__name__, type(page.items[0]).__name__, len(page.items), page.total >= 1]
+    seen["some"] = [[task.id == created.id for task in some.items], some.total]
+    seen["none"] = [tasks.list(status="succeeded", task_ids=[created.id]).items]
     tasks.delete(task_id=created.id)
     try:
         tasks.create(model="studio-2.0", content=content, duration=5, priority=1)

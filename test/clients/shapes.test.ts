@@ -45,10 +45,12 @@ async function seenBy(which: string, sdk: string) {
     });
   });
 
-  test('the client of Ark creates, reads and deletes, and parses a refusal', async () => {
+  test('the client of Ark creates, reads, lists and deletes, and parses a refusal', async () => {
     const name = ['volcengine-ark-runtime', '5.0.54', 'volcenginesdkarkruntime'] as const;
     expect(await seenBy('ark', await pythonPackage(...name))).toEqual({
       read: [true, 'queued', null],
+      listed: ['ListContentGenerationTasksResponse', 'ContentGenerationTask', 1, true],
+      ...{ some: [[true], 1], none: [[]] },
       refused: ['ArkBadRequestError', 'InvalidParameter', 'metadata.priority'],
     });
   });

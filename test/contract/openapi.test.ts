@@ -78,6 +78,45 @@ test('the document allows no NUL in a label, an id, a cursor or a token', () => 
   expect(open).toEqual([]);
 });
 
+describe('what the document says of calls that are refused', () => {
+  const shapes = ['openai', 'ark', 'mcp'] as const;
+  const whole = createOpenApiDocument({
+    ...{ version: '1.0.0', publicUrl: 'http://localhost', shapes },
+    // biome-ignore lint/suspicious/noExplicitAny: as for `document`
+  }) as any;
+
+  test('the document with all forms is valid OpenAPI 3.1', () => {
+    expect(judgementOf(whole)).toEqual({ valid: true, version: '3.1' });
+  });
+
+  test('a read and a cancel list the missing task id', () => {
+    const task = whole.paths['/v1/videos/generations/{task_id}'];
+    for (const { responses } of [task.get, task.delete]) {
+      expect(responses['400'].description).toContain('task_id_required');
+    }
+  });
+
+  test('a POST that needs a body says so', () => {
+    const posts = Object.entries<Record<string, { requestBody?: { required?: boolean } }>>(
+      whole.paths,
+    ).filter(([, { post }]) => post);
+    const without = posts.filter(([, { post }]) => !post?.requestBody?.required);
+    expect(without.map(([path]) => path)).toEqual([
+      '/v1/videos/generations/{task_id}/callbacks/resend',
+      '/v1/webhooks/{webhook_id}/test',
+    ]);
+    const bodies = posts.flatMap(([, { post }]) => Object.values(post?.requestBody ?? {}));
+    expect(JSON.stringify(bodies)).not.toMatch(/(?<!"minLength":1,)"format":"binary"/);
+  });
+
+  test('the addresses of webhooks and callbacks have their format', () => {
+    const { WebhookRequest, Webhook, VideoMetadata } = whole.components.schemas;
+    expect(WebhookRequest.properties.url.format).toBe('uri');
+    expect(Webhook.properties.url.format).toBe('uri');
+    expect(JSON.stringify(VideoMetadata.properties.callback_url)).toContain('"format":"uri"');
+  });
+});
+
 test('the schema of a request lists every field of a request and requires only `model` and `prompt`', () => {
   const { properties, required } = document.components.schemas.VideoRequest;
   expect(required).toEqual(['model', 'prompt']);
@@ -86,7 +125,7 @@ test('the schema of a request lists every field of a request and requires only `
 
 test('every error code appears in an operation with its status', () => {
   const text = JSON.stringify(document.paths);
-  const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed', 'task_id_required'];
+  const elsewhere: RefusalCode[] = ['route_not_found', 'method_not_allowed'];
   for (const [code, { status }] of Object.entries(refusals)) {
     if (elsewhere.includes(code as RefusalCode)) continue;
     expect(text).toContain(`"code":"${code}"`);

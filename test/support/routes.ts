@@ -2,6 +2,7 @@
 // of a task's paths, and a task's path without its id.
 
 import { createOpenApiDocument } from '../../src/contract/openapi';
+import type { ShapeName } from '../../src/contract/openapi-shapes';
 
 /** `GET /v1/models` and so on, also the calls that a path's missing id refuses. */
 export function documentedRoutes(): string[] {
@@ -14,8 +15,14 @@ export function possibleRoutes(): string[] {
   return withSingular(listedRoutes());
 }
 
-function listedRoutes(): string[] {
-  const document = createOpenApiDocument({ version: '1', publicUrl: 'http://localhost' });
+/** The routes of the forms of other services. */
+export function shapedRoutes(): string[] {
+  const own = listedRoutes();
+  return listedRoutes(['openai', 'ark', 'mcp']).filter((route) => !own.includes(route));
+}
+
+function listedRoutes(shapes: readonly ShapeName[] = []): string[] {
+  const document = createOpenApiDocument({ version: '1', publicUrl: 'http://localhost', shapes });
   const { paths } = document as { paths: Record<string, Record<string, unknown>> };
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

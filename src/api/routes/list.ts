@@ -91,10 +91,10 @@ function statusOf({ text, fault }: QueryReader): TaskStatus | null {
  * Any name is allowed, because tasks of a model that is no longer in the catalogue can still be
  * listed.
  */
-function modelOf({ text, fault }: QueryReader): string | null {
-  const given = text('model');
+export function modelOf({ text, fault }: QueryReader, name = 'model'): string | null {
+  const given = text(name);
   if (given === null || /^[\w.-]{1,80}$/.test(given)) return given;
-  return fault('model', `must be the name of a model; got ${show(given)}.`);
+  return fault(name, `must be the name of a model; got ${show(given)}.`);
 }
 
 function labelsOf({ names, text, fault }: QueryReader): Labels {

@@ -1,6 +1,7 @@
 // The shape of Ark's generation tasks: creates, reads, deletes and refusals.
 
 import { startApi, type TestApi } from '../../support/api';
+import { call } from '../../support/service';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -63,10 +64,89 @@ test('a delete with a body answers {} and cancels the task', async () => {
   expect(api.temporal.cancelled).toContain(id);
 });
 
-test('the list that this form does not have is refused with the list of ours', async () => {
-  const { status, json } = await api.call('GET', `${tasks}?page_num=1`);
-  expect([status, json.error.code]).toEqual([404, 'ResourceNotFound']);
-  expect(json.error.message).toContain('/v1/tasks');
+describe('the list', () => {
+  const listed = async (query: string, key = api.apiKey) => {
+    const { status, json } = await call(api.url, key, 'GET', `${tasks}${query}`);
+    expect([status, json.error]).toEqual([200, undefined]);
+    return { ids: json.items.map(({ id }: { id: string }) => id), ...json };
+  };
+  let apiKey: string;
+  let ids: readonly string[];
+  beforeAll(async () => {
+    ({ apiKey } = await api.anAccount());
+    const made: string[] = [];
+    for (const model of ['studio-2.0', 'studio-2.0', 'studio-1.0', 'studio-2.0']) {
+      made.push((await call(api.url, apiKey, 'POST', tasks, { ...body, model })).json.id);
+    }
+    ids = made.toReversed();
+    await api.finish(ids[1]!);
+    const { object } = await api.db('tasks').where({ id: ids[1] }).first('object');
+    await api
+      .db('tasks')
+      .where({ id: ids[1] })
+      .update({ object: { ...object, status: 'succeeded' } });
+    await api.finish(ids[2]!, 'The task was cancelled by the caller.');
+    await api.finish(ids[3]!, 'The generator could not make it.');
+  });
+
+  test('has the tasks of the account as its items, the newest first, and their number', async () => {
+    const all = await listed('', apiKey);
+    expect([all.ids, all.total]).toEqual([ids, 4]);
+    for (const item of all.items) {
+      const read = await call(api.url, apiKey, 'GET', `${tasks}/${item.id}`);
+      expect(item).toEqual(read.json);
+    }
+  });
+
+  test('is read in numbered pages, and the total counts all of them', async () => {
+    const page = async (number: number) => {
+      const { ids: shown, total } = await listed(`?page_num=${number}&page_size=3`, apiKey);
+      return [shown, total];
+    };
+    expect(await page(1)).toEqual([ids.slice(0, 3), 4]);
+    expect(await page(2)).toEqual([ids.slice(3), 4]);
+    expect(await page(3)).toEqual([[], 4]);
+  });
+
+  test.each([
+    ['filter.status=queued', [0]],
+    ['filter.status=running', []],
+    ['filter.status=succeeded', [1]],
+    ['filter.status=cancelled', [2]],
+    ['filter.status=failed', [3]],
+    ['filter.model=studio-1.0', [1]],
+    ['filter.model=studio-2.0&filter.status=failed', [3]],
+    ['filter.status=&filter.model=&filter.service_tier=default', [0, 1, 2, 3]],
+  ])('shows and counts with %s only the tasks that fit', async (filter, places) => {
+    const { ids: shown, total } = await listed(`?${filter}`, apiKey);
+    expect([shown, total]).toEqual([places.map((place) => ids[place]), places.length]);
+  });
+
+  test('shows of the named tasks only those of the account', async () => {
+    const query = ids
+      .slice(1, 3)
+      .map((id) => `filter.task_ids=${id}`)
+      .join('&');
+    expect(await listed(`?${query}&filter.task_ids=other`, apiKey)).toMatchObject({
+      ...{ ids: ids.slice(1, 3), total: 2 },
+    });
+    expect(await listed(`?${query}`)).toMatchObject({ ids: [], total: 0 });
+    expect(await listed('?filter.task_ids=other', apiKey)).toMatchObject({ ids: [], total: 0 });
+  });
+
+  test.each([
+    ['page_num=0', 'page_num'],
+    ['page_size=501', 'page_size'],
+    ['page_num=21&page_size=500', 'page_num'],
+    ['page_num=1&page_num=2', 'page_num'],
+    ['filter.status=done', 'filter.status'],
+    ['filter.model=%00', 'filter.model'],
+    ['filter.service_tier=flex', 'filter.service_tier'],
+    ['filter.state=queued', 'filter.state'],
+  ])('is refused with %s', async (query, param) => {
+    const { status, json } = await call(api.url, apiKey, 'GET', `${tasks}?${query}`);
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'InvalidParameter', param]);
+  });
 });
 
 test.each([

@@ -329,6 +329,33 @@ describe('errors', () => {
   });
 });
 
+test.each([
+  ['GET', '/v1/videos/'],
+  ['GET', '/v1/videos/a/b'],
+  ['POST', '/v1/videos/a/b/c'],
+  ['GET', '/v1/videos/a/'],
+  ['GET', '/v1/videos/a/content/'],
+  ['POST', '/v1/videos/a/remix'],
+  ['GET', '/v1/videos/generations'],
+  ['GET', '/v1/videos/generations/'],
+  ['PUT', '/v1/videos/generations'],
+  ['GET', '/v1/videos/generations/task_1'],
+  ['GET', '/v1/videos/generations/task_1/content'],
+  ['POST', '/v1/videos/generations/task_1/x'],
+  ['GET', '/v1/video/generations/'],
+  ['DELETE', '/v1/video/generations'],
+  ['GET', '/v1/video/x'],
+  ['GET', '/v1/videos/quotes'],
+  ['GET', '/v1/videos/quotes/content'],
+])('%s %s, which is no route of OpenAI, is refused in our own form', async (method, path) => {
+  const { status, json } = await api.call(method, path, method === 'POST' ? {} : undefined);
+  expect([400, 404, 405]).toContain(status);
+  expect(Object.values(json.error).map((value) => typeof value)).toEqual(Array(4).fill('string'));
+  expect(Object.keys(json.error)).toEqual(['message', 'type', 'param', 'code']);
+  const hasNoId = /generations\/?$/.test(path) && method !== 'PUT';
+  if (hasNoId) expect([status, json.error.code]).toEqual([400, 'task_id_required']);
+});
+
 test('a read and a page of a list are one statement each, as in our own form', async () => {
   const { id } = (await api.call('POST', videos, video)).json;
   await api.finish(id);

@@ -4,21 +4,22 @@ import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { isCancelled } from '../../../domain/task';
 import { bodyBytesMax, readJsonBody } from '../../body';
-import { Refused } from '../../context';
 import type { ApiDeps } from '../../deps';
 import { createTranslated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
+import { listArkTasks } from './list';
 import { nativeBody } from './request';
 
 const base = '/api/v3/contents/generations/tasks';
 const oneTask = /^\/api\/v3\/contents\/generations\/tasks\/([^/]+)$/;
 
-export function arkShape(_deps: ApiDeps, calls: Calls): Shape {
+export function arkShape(deps: ApiDeps, calls: Calls): Shape {
+  const list = listArkTasks(deps, arkTask);
   return {
     owns: (path) => path.startsWith('/api/v3/'),
     routeOf(method, path) {
       if (path === base && method === 'POST') return { route: base, handle: createTask(calls) };
-      if (path === base && method === 'GET') return { route: base, handle: refuseList };
+      if (path === base && method === 'GET') return { route: base, handle: list };
       const [, id] = oneTask.exec(path) ?? [];
       if (!id) return null;
       const route = `${base}/:task_id`;
@@ -29,11 +30,6 @@ export function arkShape(_deps: ApiDeps, calls: Calls): Shape {
       error: { code: arkCodes[code] ?? arkCodes[status] ?? code, message, param, type },
     }),
   };
-}
-
-async function refuseList(): Promise<never> {
-  const message = 'This form has no list; GET /v1/tasks lists the tasks.';
-  throw new Refused({ code: 'route_not_found', param: '', message });
 }
 
 function createTask({ create }: Calls): Handler {

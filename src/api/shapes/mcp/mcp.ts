@@ -12,14 +12,13 @@ import { hasTasks, serveTasks } from './tasks';
 import { serveTools } from './tools';
 
 const path = '/mcp';
-const methods = ['POST', 'GET', 'DELETE'];
 
 export function mcpShape(deps: ApiDeps, calls: Calls): Shape {
   const handle = (ctx: KeyedCall) => answerMcp(ctx, deps, calls);
   return {
     owns: (asked) => asked === path,
     routeOf: (method, asked) =>
-      asked === path && methods.includes(method) ? { route: path, handle } : null,
+      asked === path && method === 'POST' ? { route: path, handle } : null,
     errorBody: ({ message, ...data }) => ({
       jsonrpc: '2.0',
       id: null,
@@ -32,7 +31,7 @@ export function mcpShape(deps: ApiDeps, calls: Calls): Shape {
 const requestFailed = -32_000;
 
 async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<void> {
-  const sent = ctx.method === 'POST' ? await readJsonBody(ctx.req, bodyBytesMax) : undefined;
+  const sent = await readJsonBody(ctx.req, bodyBytesMax);
   // The library takes a quarter of the time in which an API starts, so it is loaded on demand.
   const mcp = await import('@modelcontextprotocol/server');
   const own = callsOf(ctx, deps, calls);
@@ -52,10 +51,9 @@ async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<v
     // There is nothing to subscribe to: an agent polls.
     { maxSubscriptions: 0, keepAliveMs: 0 },
   );
-  const { method } = ctx;
   const url = new URL(path, deps.settings.publicUrl);
-  const request = new Request(url, { method, headers: headersOf(ctx) });
-  const response = await handler.fetch(request, sent ? { parsedBody: sent } : {});
+  const request = new Request(url, { method: 'POST', headers: headersOf(ctx) });
+  const response = await handler.fetch(request, { parsedBody: sent });
   const body = Buffer.from(await response.arrayBuffer());
   if (own.fault) throw own.fault;
   ctx.body = body;

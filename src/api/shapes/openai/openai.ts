@@ -1,5 +1,5 @@
-// The paths of OpenAI's videos: /v1/videos. Our own paths /v1/videos/generations and
-// /v1/videos/quotes lie between them and are left out.
+// The paths of OpenAI's videos: /v1/videos. Our own paths below /v1/videos lie between them and are left
+// out, and so is every path that this form does not have.
 
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, refuse } from '../../context';
@@ -12,16 +12,14 @@ import { dropFile, readOpenAiRequest } from './request';
 import { videoOf } from './video';
 
 const base = '/v1/videos';
-const owned = /^\/v1\/videos(?!\/(?:generations|quotes)(?:\/|$))(?:\/|$)/;
-const oneVideo = /^\/v1\/videos\/([^/]+)(\/content)?$/;
+const oneVideo = /^\/v1\/videos\/(?!(?:generations|quotes)(?:\/|$))([^/]+)(\/content)?$/;
 
 export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   const create = createVideo(deps, calls);
   const list = listVideos(calls);
   return {
-    owns: (path) => owned.test(path),
+    owns: (path) => path === base || oneVideo.test(path),
     routeOf(method, path) {
-      if (!owned.test(path)) return null;
       if (path === base && method === 'POST') return { route: base, handle: create };
       if (path === base && method === 'GET') return { route: base, handle: list };
       const [, id, content] = oneVideo.exec(path) ?? [];
