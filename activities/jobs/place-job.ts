@@ -214,7 +214,7 @@ class Placement {
     assert(hasChannel(row), 'a lost job was sent');
     try {
       const { channel, provider } = this.channel();
-      const job = await findLostJob(deps, input, row, provider);
+      const job = await findLostJob(deps, input, row, { channel, provider });
       if (job?.found === 'one') {
         deps.events.lostJobFound(channel.id, input.taskId, job.upstreamId);
       }

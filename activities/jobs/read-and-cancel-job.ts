@@ -84,7 +84,7 @@ async function stopLostJob(
   job: JobAtChannel,
   { channel, provider }: KnownChannel,
 ): Promise<void> {
-  const lost = await findLostJob(deps, input, job, provider);
+  const lost = await findLostJob(deps, input, job, { channel, provider });
   if (lost?.found !== 'one') return expectNone(deps, input, channel, lost);
   const { upstreamId } = lost;
   if (await hasEnded(deps, input, job, upstreamId, provider)) return;
@@ -131,7 +131,7 @@ async function expectNone(
   if (sinceEnd < listedAfterMs(channel)) {
     throw benign('StillOnItsWay', 'The provider may still accept the job; it is looked up again.');
   }
-  if (!lost) throw notTaken('The provider has no list, so a lost job cannot be found.');
+  if (!lost) throw notTaken('Nothing at the provider shows whether it has the lost job.');
   if (lost.found === 'unclear') throw notTaken(`It is unclear which job is meant: ${lost.why}.`);
 }
 

@@ -1,6 +1,7 @@
 // Starts missing watchers of channels that are in the catalogue or have jobs. If a watcher has
 // recorded no round for a minute, the watcher is only reported. A restart is not needed, because
-// Temporal moves the watcher to another worker after the heartbeat timeout.
+// Temporal moves the watcher to another worker after the heartbeat timeout. The report comes first:
+// Temporal may be what does not answer.
 
 import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
 import type { WorkerDeps } from '../deps';
@@ -12,8 +13,8 @@ export async function watchUsedChannels({
   events,
   ensureWatchers,
 }: Pick<WorkerDeps, 'db' | 'events' | 'ensureWatchers'>): Promise<void> {
-  await ensureWatchers(await listChannelsInUse(db));
   for (const channel of await listUnwatched(db, quietSeconds)) {
     events.finding('unwatched', '', channel);
   }
+  await ensureWatchers(await listChannelsInUse(db));
 }

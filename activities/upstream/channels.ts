@@ -112,7 +112,6 @@ function providerOf(
     timeoutMs: channel.requestTimeoutMs,
     honoursIdempotencyKey: channel.honoursIdempotencyKey,
     hasList: channel.hasList,
-    ownAccount: channel.ownAccount,
     profile: channel.profile ?? null,
     hurry,
   };

@@ -248,3 +248,11 @@ export function unixSecondsOf(value: unknown): number | null {
   const seconds = numberOf(value);
   return seconds !== null && seconds >= 1e9 && seconds < 1e10 ? Math.floor(seconds) : null;
 }
+
+/** Returns such a time in milliseconds. `unit` is what the provider documents. */
+export function unixMsOf(value: unknown, unit: 'seconds' | 'milliseconds'): number | null {
+  const number = numberOf(value);
+  const isInMs = unit === 'milliseconds' && number !== null;
+  const seconds = unixSecondsOf(isInMs ? number / 1000 : number);
+  return seconds === null ? null : seconds * 1000;
+}

@@ -20,8 +20,6 @@ export interface ProviderAccess {
   readonly timeoutMs: number;
   readonly honoursIdempotencyKey: boolean;
   readonly hasList: boolean;
-  /** True if nobody but this service makes jobs in the account. */
-  readonly ownAccount?: boolean | undefined;
   /** The dialect that the channel names. */
   readonly profile?: string | null;
   /** Aborted shortly before the process must end. */
@@ -56,7 +54,8 @@ export interface Provider {
   readManyMaxMs(count: number): number;
   /**
    * Lists the jobs in this time window. Marks each listed job that differs from this job input, and
-   * if the list shows names of ours, which job is ours. Returns null if the provider has no list.
+   * if the list shows names of ours, which job is ours. Returns null if the provider has no list, or
+   * a list that can show neither that a job is ours nor that there is none.
    */
   list(input: JobInput, window: ListWindow): Promise<JobListing | null>;
   cancel(upstreamId: string, taskId?: string): Promise<void>;
@@ -70,9 +69,6 @@ export interface Provider {
 
 /** Both times are read from the clock of the database. */
 export interface ListWindow {
-  /** The name of the model in the create; absent if it is not known. */
-  readonly upstreamModel?: string;
-  readonly prompt?: string;
   readonly sinceMs: number;
   readonly nowMs: number;
 }

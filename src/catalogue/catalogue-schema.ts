@@ -83,7 +83,6 @@ const channel = z.strictObject({
   jobsInFlightMax: jobsMax.default(null),
   honoursIdempotencyKey: flag.default(false),
   hasList: flag.default(true),
-  ownAccount: flag.default(false),
   listLagMs: whole(0, 3_600_000).default(60_000),
 });
 

@@ -15,9 +15,9 @@ export function channelFaults(file: CheckedFile, say: Say): void {
       say(['channels', id, 'moreKeys', at, 'apiKeyEnv'], 'the channel names this key twice');
     }
     const { profiles = [], trusts = [] } = factsOf(protocol, file);
-    for (const promise of ['honoursIdempotencyKey', 'ownAccount'] as const) {
-      if (!entry[promise] || trusts.includes(promise)) continue;
-      say(['channels', id, promise], `${protocol} cannot make use of it; leave it out`);
+    if (entry.honoursIdempotencyKey && !trusts.includes('honoursIdempotencyKey')) {
+      const path = ['channels', id, 'honoursIdempotencyKey'];
+      say(path, `${protocol} cannot make use of it; leave it out`);
     }
     if (profile === null || profiles.includes(profile)) continue;
     const known = profiles.length > 0 ? `the profiles ${profiles.join(', ')}` : 'no profiles';

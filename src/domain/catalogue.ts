@@ -45,8 +45,6 @@ export interface Channel {
   readonly honoursIdempotencyKey: boolean;
   /** True if one list request can ask for many jobs. Otherwise each job needs its own request. */
   readonly hasList: boolean;
-  /** True if nobody but this service makes jobs in the account of the channel. */
-  readonly ownAccount?: boolean;
   /** The time for which a new job may be missing from the provider's list. */
   readonly listLagMs: number;
 }

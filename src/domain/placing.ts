@@ -52,7 +52,7 @@ export type PlacingEvent =
   | { readonly is: 'accepted'; readonly upstreamId: string }
   | { readonly is: 'refused'; readonly fault: FaultKind }
   | { readonly is: 'link renewed' }
-  /** `job` is null if the provider has no list. */
+  /** `job` is null if nothing at the provider can show the job. */
   | { readonly is: 'looked up'; readonly job: LostJob | null }
   | { readonly is: 'not looked up'; readonly retryAfterMs: number | null }
   | { readonly is: 'stored'; readonly upstreamId: string; readonly as: Stored }
@@ -230,7 +230,7 @@ function afterLookUp(
     // An earlier attempt may still wait for the answer to its create.
     const answeredInMs = answeredAfterMs - sentAgoMs;
     if (answeredInMs > 0) return unknown('The create may still be answered.', answeredInMs);
-    return { do: 'give up', why: 'the provider has no list' };
+    return { do: 'give up', why: 'nothing at the provider can show the job' };
   }
   if (job.found === 'one') return { do: 'store', upstreamId: job.upstreamId };
   if (job.found === 'unclear') {

@@ -32,11 +32,13 @@ export interface Plan {
   /** Null if the model has no such parameter. */
   readonly generateAudio: boolean | null;
   readonly draft: boolean;
-  /**
-   * The caller's seed, or a random one if the caller sent none. A lost job can be identified by its
-   * seed.
-   */
+  /** The caller's seed, or a random one if the caller sent none. */
   readonly seed: number;
+  /**
+   * True if the service drew the seed, and the provider uses no other one. A lost job can then be
+   * identified by it.
+   */
+  readonly seedIsDrawn: boolean;
   readonly expiresAfterSeconds: number;
   readonly returnsLastFrame: boolean;
   /** In order of preference. */

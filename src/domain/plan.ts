@@ -42,7 +42,7 @@ import {
 
 interface PlanGiven {
   /**
-   * A random seed, used if the request has no seed. A lost job can be identified by its seed
+   * A random seed, used if the request has no seed. A lost job can be identified by a drawn seed
    * (docs/decisions.md, 6).
    */
   readonly seed: number;
@@ -113,6 +113,9 @@ export function planTask(request: VideoRequest, catalogue: Catalogue, given: Pla
 const noFiles: InputFiles = new Map();
 const everything: Permissions = { models: null, channels: null };
 
+// A provider may use the seed of this switch instead of ours.
+const seedSwitch = /--seed(?![a-z])/i;
+
 /**
  * Returns the plan of a request without faults. Fields that the request does not contain get the
  * model's defaults.
@@ -129,6 +132,8 @@ function fillIn(
   const { resolution, ratio, size } = frame;
   const durationSeconds = request.duration ?? model.defaults.durationSeconds;
   const inputFiles = fileIds(files);
+  // -1 asks for a random seed, as in the generator's protocol.
+  const givenSeed = metadata.seed === -1 ? undefined : metadata.seed;
   const generateAudio = model.audio ? (metadata.generate_audio ?? true) : null;
   return {
     model: request.model,
@@ -141,8 +146,8 @@ function fillIn(
     durationSeconds,
     generateAudio,
     draft: metadata.draft,
-    // -1 asks for a random seed, as in the generator's protocol.
-    seed: metadata.seed === undefined || metadata.seed === -1 ? drawnSeed : metadata.seed,
+    seed: givenSeed ?? drawnSeed,
+    seedIsDrawn: givenSeed === undefined && !seedSwitch.test(request.prompt),
     expiresAfterSeconds: metadata.execution_expires_after,
     returnsLastFrame: metadata.return_last_frame,
     ...(inputFiles ? { files: inputFiles } : {}),

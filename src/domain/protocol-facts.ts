@@ -30,7 +30,12 @@ export interface ProtocolFacts {
    */
   readonly limits?: (profile: string | null) => Partial<Limits>;
   /** What the catalogue may say of its providers because the protocol makes use of it. */
-  readonly trusts?: readonly ('honoursIdempotencyKey' | 'ownAccount')[];
+  readonly trusts?: readonly 'honoursIdempotencyKey'[];
+  /**
+   * The time from a create for which its providers certainly list the job. Later, a list without the
+   * job proves nothing. Absent if a list never proves that there is no job.
+   */
+  readonly listKeepsMs?: number;
   /** What its enhancers can do; absent if they can do everything. */
   readonly enhances?: EnhancerLimits;
 }

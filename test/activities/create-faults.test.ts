@@ -34,10 +34,6 @@ const withNeither = {
 };
 const ark = { protocol: 'ark', path: '/api/v3', model: 'studio-2.0' };
 const minimax = { protocol: 'minimax', path: '', model: 'MiniMax-H3' };
-const ownAccount = {
-  ability: 'its own account',
-  channel: { honoursIdempotencyKey: false, ownAccount: true },
-};
 const withNames = {
   ability: 'names',
   channel: { honoursIdempotencyKey: false, apiKeyEnv: 'KEY_PAIR' },
@@ -57,9 +53,7 @@ const rows: readonly Row[] = [
   { ...minimax, ...withList },
   { ...minimax, ...withNeither },
   { ...openaiVideos, ...withKeys },
-  { ...openaiVideos, ...withList },
   { ...openaiVideos, ...withNeither },
-  { ...dashscope, ...ownAccount },
   { ...dashscope, ...withNeither },
   { ...kling, ...withNames },
 ];

@@ -1,5 +1,5 @@
 // Faults of a create at a provider that speaks DashScope, beside those of create-faults.test.ts: with
-// several channels and several lost jobs. No task may have two jobs. In an account of our own a lost job is found by elimination; otherwise its task is refunded.
+// several channels. No task may have two jobs, and the task of a lost job is refunded.
 
 import type { RequestedJob } from '../../src/domain/job';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -16,7 +16,7 @@ beforeEach(async () => {
     (base) => {
       const baseUrl = base.baseUrl.replace('/api/v3', '/dashscope/api/v1');
       const shared = { ...base, baseUrl, protocol: 'dashscope', honoursIdempotencyKey: false };
-      return [shared, { ...shared, id: 'second' }, { ...shared, id: 'mine', ownAccount: true }];
+      return [shared, { ...shared, id: 'second' }];
     },
     'wan3.0-video',
   );
@@ -48,7 +48,7 @@ async function placed(create: object, channels: readonly string[]) {
   }
 }
 
-/** Moves all creates into the past, so that the list must show their jobs. */
+/** Moves all creates into the past, so that no answer can arrive any more. */
 async function later(seconds: number): Promise<void> {
   await sentEarlier(database.db, seconds);
 }
@@ -63,37 +63,12 @@ const faults: readonly (readonly [string, object, jobs: number])[] = [
 ];
 
 test.each(faults)(
-  'after %s in a shared account no other channel gets the create, and the task is refunded',
+  'after %s no other channel gets the create, and the task is refunded',
   async (_, fault, jobs) => {
     expect(await placed(fault, ['studio', 'second'])).toMatchObject({ ...unknown, jobs });
     expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
   },
 );
-
-test('a lost job is found beside jobs of other tasks', async () => {
-  await placed({ status: 429 }, ['second', 'mine']);
-  await placed({ status: 429 }, ['second', 'mine']);
-  const found = await placed({ lose_reply: true }, ['mine']);
-  expect(found).toMatchObject({ outcome: 'open', jobs: 1 });
-});
-
-test('two lost jobs of a model are not told apart, and both tasks are refunded', async () => {
-  const inputs = [await inputOn(['mine'], { lose_reply: true })];
-  inputs.push(await inputOn(['mine'], { lose_reply: true }));
-  for (const input of inputs) {
-    await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
-  }
-  for (const input of inputs) {
-    await expect(upstream.attempt(input, {}, 2)).rejects.toMatchObject({
-      type: 'SubmissionUnknown',
-    });
-  }
-  await later(601);
-  for (const input of inputs) {
-    expect(await upstream.attempt(input, {}, 3)).toMatchObject(unknown);
-    expect(await upstream.accepted(input.taskId)).toBe(1);
-  }
-});
 
 test.each([
   ['429', { status: 429 }],

@@ -5,7 +5,6 @@
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { findJob } from '../../src/db/jobs/queries';
 import { storeOpened } from '../../src/db/jobs/steps';
-import { assert } from '../../src/domain/assert';
 import type { JobInput } from '../../src/domain/job';
 import { endTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -135,7 +134,7 @@ test('the task waits while its job is listed without a seed, and then adopts the
 
 test.each([
   ['other parameters', { resolution: '1280x720' }],
-  ['a much older creation time', { created_at: 1_000_000 }],
+  ['a much older creation time', { created_at: 1_100_000_000 }],
   ['no id', { id: undefined }],
   ['an id of 257 characters', { id: 'x'.repeat(257) }],
 ])('the task waits if a job with its seed has %s', async (_, over) => {
@@ -251,11 +250,8 @@ test('a second upstream job of a task is refused, reported and cancelled', async
 });
 
 /** A task with the plan and the seed of the first task. Its create did not arrive. */
-async function twinOf(
-  first: JobInput,
-  fate: 'cut before' | 'lose the reply' = 'cut before',
-): Promise<JobInput> {
-  ark.onCreate = () => fate;
+async function twinOf(first: JobInput): Promise<JobInput> {
+  ark.onCreate = () => 'cut before';
   const twin = await upstream.input({}, { plan: first.plan });
   await waits(twin);
   ark.onCreate = () => 'answer';
@@ -279,56 +275,73 @@ test('a lost task does not adopt a job that another task has at another channel 
   expect(ark.creates.get(twin.taskId)).toBe(1);
 });
 
-test('a lost task waits while a lost task of another channel has the same seed', async () => {
-  const first = await lostInput();
-  await moveToChannel(first, 'former-name');
-  await waits(await twinOf(first));
+describe('a lost task whose caller chose the seed', () => {
+  /** Another application has made a job with this seed. The create of the task did not arrive. */
+  async function lostBesideStranger() {
+    const stranger = ark.add({ seed: 42, model: 'a-dearer-model' });
+    const chosen = await upstream.input();
+    const input = { ...chosen, plan: { ...chosen.plan, seed: 42, seedIsDrawn: false } };
+    ark.onCreate = () => 'cut before';
+    await waits(input);
+    ark.onCreate = () => 'answer';
+    await letTimePass(input);
+    return { input, stranger };
+  }
+
+  test('does not adopt a job of somebody else with this seed, and is refunded', async () => {
+    const { input } = await lostBesideStranger();
+    await waits(input);
+    await letTimePass(input, 600);
+    expect(await attempt(input)).toMatchObject({
+      outcome: 'rejected',
+      report: { failure: { code: 'submission_unknown', ours: true } },
+    });
+  });
+
+  test('does not cancel a job of somebody else with this seed', async () => {
+    const { input, stranger } = await lostBesideStranger();
+    await endTask(database.db, input.taskId);
+    const { cancelJob } = createFollowActivities(upstream.deps);
+    await expect(cancelJob(input)).rejects.toMatchObject({ name: 'ApplicationFailure' });
+    expect(stranger.status).toBe('queued');
+  });
+
+  test('is sent again if the whole list has no job of an unknown task', async () => {
+    await knownJobs(1);
+    const { input, stranger } = await lostBesideStranger();
+    ark.jobs = ark.jobs.filter((job) => job !== stranger);
+    expect(await attempt(input)).toMatchObject({ outcome: 'open' });
+    expect(ark.creates.get(input.taskId)).toBe(1);
+  });
 });
 
-/**
- * A task whose create never arrived, and a task with the same seed whose answered create is stored
- * while the first task looks its job up, after the owners of the listed jobs were read.
- */
-async function twinsOfOneJob(isFirstEnded: boolean) {
-  const first = await upstream.input();
-  ark.onCreate = () => 'cut before';
-  await attempt(first).catch(() => undefined);
-  if (isFirstEnded) await endTask(database.db, first.taskId);
-  const twin = await twinOf(first, 'lose the reply');
-  const job = ark.jobs.find(({ seed }) => seed === first.plan.seed);
-  assert(job, 'the create of the twin arrived');
-  await letTimePass(first);
-  const { db } = database;
-  let hasRaced = false;
-  const raced = new Proxy(db, {
-    get: (target, name) =>
-      name !== 'raw'
-        ? Reflect.get(target, name)
-        : async (sql: string, values: never) => {
-            if (sql.includes('jobs.task_id <> :taskId and')) {
-              await storeOpened(db, twin, { channel: 'studio', upstreamId: job.id });
-              hasRaced = true;
-            }
-            return target.raw(sql, values);
-          },
-  });
-  const statusOfJob = () => ark.jobs.find(({ id }) => id === job.id)?.status;
-  return { first, statusOfJob, deps: { db: raced }, hasRaced: () => hasRaced };
-}
+test.each([
+  ['milliseconds', Date.now()],
+  ['an early year', 1_000_000],
+  ['a text', '2026-01-01'],
+])(
+  'a listed job without an owner whose time is %s is not taken for an old job',
+  async (_, created_at) => {
+    const input = await lostInput();
+    await letTimePass(input);
+    const { echo } = ark;
+    ark.echo = (job) => ({ ...job, created_at, seed: undefined });
+    await waits(input);
+    expect(ark.creates.get(input.taskId)).toBe(1);
+    ark.echo = echo;
+    await expectAdopted(input);
+  },
+);
 
-test('a lost task waits if another task gets the found job in between', async () => {
-  const { first, deps, hasRaced } = await twinsOfOneJob(false);
-  await expect(upstream.attempt(first, deps, 2)).rejects.toMatchObject({
-    type: 'SubmissionUnknown',
-  });
-  expect(hasRaced()).toBe(true);
-});
-
-test('the end of a lost task does not cancel a job that another task gets in between', async () => {
-  const { first, deps, statusOfJob, hasRaced } = await twinsOfOneJob(true);
-  const { cancelJob } = createFollowActivities({ ...upstream.deps, ...deps });
-  await expect(cancelJob(first)).rejects.toMatchObject({ name: 'ApplicationFailure' });
-  expect([statusOfJob(), hasRaced()]).toEqual(['queued', true]);
+test('a lost job is found by its seed after the request of its task was erased', async () => {
+  const input = await lostInput();
+  await database.db.raw(`update tasks set request = '{}', request_hash = '' where id = ?`, [
+    input.taskId,
+  ]);
+  await endTask(database.db, input.taskId);
+  await letTimePass(input);
+  await createFollowActivities(upstream.deps).cancelJob(input);
+  expect(ark.jobs.find(({ seed }) => seed === input.plan.seed)?.status).toBe('cancelled');
 });
 
 test('a create is not repeated after the provider may have forgotten the create’s idempotency key', async () => {

@@ -16,8 +16,7 @@ beforeAll(async () => {
     const baseUrl = base.baseUrl.replace('/api/v3', '/v1');
     const videos = { ...base, baseUrl, protocol: 'openai-videos', profile: 'gateway' };
     const keyless = { ...videos, honoursIdempotencyKey: false, hasList: false };
-    const listed = { ...keyless, id: 'listed', hasList: true };
-    return [keyless, { ...keyless, id: 'second' }, listed, { ...listed, id: 'listed:KEY_B' }];
+    return [keyless, { ...keyless, id: 'second' }, { ...keyless, id: 'listed', hasList: true }];
   });
 });
 afterAll(async () => {
@@ -88,77 +87,34 @@ test.each([
   });
 });
 
-describe('a provider without keys whose list shows the prompts', () => {
-  const newPrompt = () => `prompt ${randomUUID()}`;
-  const lost = { lose_reply: true, times: 1 };
-
-  let seed = 0;
-
-  /** Each task has another seed, as in the service. */
-  async function begun(create: object, prompt: string, channel = 'listed') {
+describe('a listed video with the prompt of a lost create', () => {
+  /** A task at a channel whose provider has a list. */
+  async function begun(create: object, prompt: string) {
     const studio = { render: 'none', run_s: 60, create };
     const request = aRequest({ prompt, metadata: { passThrough: { studio } } });
     const first = await upstream.input({}, { request });
-    seed += 1;
-    const plan = { ...first.plan, seed, channels: [choice(channel)] };
-    const input = { ...first, plan };
-    await database.db.raw('update tasks set plan = ? where id = ?', [
-      JSON.stringify(plan),
-      input.taskId,
-    ]);
+    const input = { ...first, plan: { ...first.plan, channels: [choice('listed')] } };
     await upstream.attempt(input).catch(() => undefined);
     return input;
   }
 
-  /** Looks the job up once more, when the create was sent this long ago. */
-  async function resolved(input: Awaited<ReturnType<typeof begun>>, agoSeconds = 30) {
-    await sentEarlier(database.db, agoSeconds, input.taskId);
-    const outcome = await upstream
-      .attempt(input, {}, 2)
-      .catch(({ type }: { type: string }) => ({ outcome: type }));
-    return { ...outcome, jobs: await upstream.accepted(input.taskId) };
-  }
-
-  test('has exactly one job after a lost answer, which is found by its prompt', async () => {
-    const input = await begun(lost, newPrompt());
-    expect(await resolved(input)).toMatchObject({ outcome: 'open', channel: 'listed', jobs: 1 });
-  });
-
-  test('gets no second create if its list does not show the job', async () => {
-    const input = await begun({ status: 500, times: 1 }, newPrompt());
-    expect(await resolved(input)).toMatchObject({ outcome: 'SubmissionUnknown', jobs: 0 });
-    expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
-  });
-
-  test.each(['listed', 'listed:KEY_B'])(
-    'lends no job of a known task to a lost task with the same prompt at the channel %s',
-    async (channel) => {
-      const prompt = newPrompt();
-      await begun({}, prompt);
-      const input = await begun({ status: 500, times: 1 }, prompt, channel);
-      expect(await resolved(input, 700)).toMatchObject({ ...unknown, jobs: 0 });
-    },
-  );
-
-  test('keeps the job of a known task with the same prompt if a lost task is cancelled', async () => {
-    const prompt = newPrompt();
-    const lostInput = await begun({ status: 500, times: 1 }, prompt, 'listed:KEY_B');
+  test.each([
+    ['is its own', { lose_reply: true }, 1],
+    ['belongs to another task', { status: 500 }, 0],
+  ])('is not adopted if it %s, and the task is refunded', async (_, fault, jobs) => {
+    const prompt = `prompt ${randomUUID()}`;
+    const known = jobs === 0 ? await begun({}, prompt) : null;
+    const input = await begun({ ...fault, times: 1 }, prompt);
+    await sentEarlier(database.db, 10, input.taskId);
+    expect(await upstream.attempt(input, {}, 2)).toMatchObject(unknown);
+    expect(await upstream.accepted(input.taskId)).toBe(jobs);
+    if (!known) return;
     await database.db.raw(
       `update tasks set object = '{}', finished_at = now() - interval '1 minute' where id = ?`,
-      [lostInput.taskId],
+      [input.taskId],
     );
-    const known = await begun({}, prompt);
     const { readJob, cancelJob } = createFollowActivities(upstream.deps);
-    await expect(cancelJob(lostInput)).rejects.toMatchObject({ type: 'CancelNotTaken' });
+    await expect(cancelJob(input)).rejects.toMatchObject({ type: 'CancelNotTaken' });
     expect(await readJob(known)).toMatchObject({ status: 'running' });
-  });
-
-  test('leaves it open which of two lost tasks with the same prompt has a job', async () => {
-    const prompt = newPrompt();
-    const first = await begun(lost, prompt);
-    const second = await begun({ status: 500, times: 1 }, prompt);
-    for (const input of [first, second]) {
-      expect(await resolved(input)).toMatchObject({ outcome: 'SubmissionUnknown' });
-    }
   });
 });

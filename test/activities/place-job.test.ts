@@ -121,18 +121,17 @@ test('a lost job is searched for ten minutes, also if nobody could search for a 
   for (const { taskId } of [never, arrived]) expect(await upstream.accepted(taskId)).toBe(1);
 });
 
-test('a found job that may belong to another lost task is not adopted', async () => {
+test('a job with a seed that two callers chose is adopted by neither of their lost tasks', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   await upstream.script({ ignore_idempotency_key: true });
-  const never = await upstream.input({ create: { reset: true, times: 1 } });
-  const arrived = await upstream.input(
-    { create: { lose_reply: true, times: 1 } },
-    { plan: never.plan },
-  );
+  const drawn = await upstream.input({ create: { reset: true, times: 1 } });
+  const plan = { ...drawn.plan, seedIsDrawn: false };
+  const never = { ...drawn, plan };
+  const arrived = await upstream.input({ create: { lose_reply: true, times: 1 } }, { plan });
   for (const input of [never, arrived]) await expect(attempt(input)).rejects.toThrow();
   await expect(attempt(never)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
   await sentEarlier(database.db, 660);
-  expect((await placed(never)).outcome).toBe('rejected');
+  for (const input of [never, arrived]) expect((await placed(input)).outcome).toBe('rejected');
   expect(await upstream.accepted(arrived.taskId)).toBe(1);
   expect(await upstream.accepted(never.taskId)).toBe(0);
 });

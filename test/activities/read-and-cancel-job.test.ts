@@ -123,7 +123,7 @@ test('a cancel fails if this worker does not know the channel, as a read does, o
   const lost = await upstream.input();
   await takeSlot(database.db, lost, studio, null, 'first');
   await endAnHourAgo(lost.taskId);
-  const item = { id: 'cgt-unclear', seed: lost.plan.seed, created_at: 0 };
+  const item = { id: 'cgt-unclear', seed: lost.plan.seed, created_at: 1_100_000_000 };
   liar.lie = () => ({ body: JSON.stringify({ items: [item], total: 1 }) });
   await expect(cancelJob(lost)).rejects.toMatchObject({ type: 'CancelNotTaken' });
 });

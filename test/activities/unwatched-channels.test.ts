@@ -27,14 +27,19 @@ async function anOpenJob(openedMinutesAgo: number): Promise<void> {
   );
 }
 
-async function check() {
+async function check(isTemporalAway = false) {
   const watched: string[] = [];
   const findings: unknown[][] = [];
-  await watchUsedChannels({
+  const checked = watchUsedChannels({
     db: database.db,
     events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
-    ensureWatchers: async (channels) => void watched.push(...channels),
+    ensureWatchers: async (channels) => {
+      if (isTemporalAway) throw new Error('Temporal does not answer.');
+      watched.push(...channels);
+    },
   });
+  if (isTemporalAway) await expect(checked).rejects.toThrow();
+  else await checked;
   return { watched, findings };
 }
 
@@ -54,4 +59,9 @@ test('a channel whose watcher has finished no round for a minute is reported', a
   expect((await check()).findings).toEqual([]);
   await database.db.raw(`update loops set ran_at = now() - interval '2 minutes'`);
   expect((await check()).findings).toEqual([['unwatched', '', 'studio']]);
+});
+
+test('a channel is reported even if no watcher can be started', async () => {
+  await anOpenJob(2);
+  expect((await check(true)).findings).toEqual([['unwatched', '', 'studio']]);
 });

@@ -3,7 +3,7 @@
 
 import { findInListing, type JobOwner, type ListedJob } from '../../src/domain/lost-job';
 
-const lost = { taskId: 'ours', upstreamModel: 'ep-1', seed: 42 };
+const lost = { taskId: 'ours', upstreamModel: 'ep-1', drawnSeed: 42 };
 const sinceMs = 1_000;
 const aJob = (over: Partial<ListedJob> = {}): ListedJob => ({
   upstreamId: 'a',
@@ -96,43 +96,33 @@ test('an incomplete listing can show that a job exists, but not that it is absen
   );
 });
 
-describe('a list that shows neither names nor seeds', () => {
-  const plain = aJob({ seed: null });
-  const second = aJob({ seed: null, upstreamId: 'b' });
-  const mine = { isComplete: true, sinceMs, isOurAccount: true };
+test.each<[string, readonly ListedJob[], string]>([
+  ['a job with its seed', [ours], 'unclear'],
+  ['a job with its seed beside a known job', [known, ours], 'unclear'],
+  ['a job with another seed beside a known job', [known, aJob()], 'unclear'],
+  ['a job without a seed', [aJob({ seed: null })], 'unclear'],
+  ['only a job of another task', [known], 'none'],
+  ['no jobs', [], 'none'],
+])(
+  'a seed that the service did not draw is no evidence if the listing contains %s',
+  (_, jobs, found) => {
+    const listing = { jobs, isComplete: true, sinceMs };
+    const chosen = { ...lost, drawnSeed: null };
+    expect(findInListing(listing, owners(), chosen).found).toBe(found);
+  },
+);
 
-  test.each<[string, object, readonly ListedJob[], object]>([
-    [
-      'one job without an owner',
-      mine,
-      [known, plain],
-      { found: 'one', upstreamId: 'a', by: 'elimination' },
-    ],
-    ['no job without an owner', mine, [known], { found: 'none' }],
-    ['two jobs without an owner', mine, [plain, second], { found: 'unclear' }],
-    [
-      'a job from before the create',
-      mine,
-      [aJob({ seed: null, createdAtMs: 500 })],
-      { found: 'none' },
-    ],
-    ['a job without an id', mine, [aJob({ seed: null, upstreamId: null })], { found: 'unclear' }],
-    [
-      'one job on a list that is cut',
-      { ...mine, isComplete: false },
-      [plain],
-      { found: 'unclear' },
-    ],
-    [
-      'one job in a shared account',
-      { ...mine, isOurAccount: false },
-      [plain],
-      { found: 'unclear' },
-    ],
-  ])('and that has %s, is read as %j', (_, rules, jobs, found) => {
-    const listing = { ...mine, ...rules, jobs };
-    expect(findInListing(listing, owners(), lost)).toMatchObject(found);
-  });
+test.each<[string, string | null, string | null, string]>([
+  ['the model that was sent', 'ep-1', 'ep-1', 'one'],
+  ['another model', 'ep-1', 'ep-2', 'unclear'],
+  ['no model', 'ep-1', null, 'one'],
+  ['a model, as known jobs do that were sent to an endpoint', 'model-9', 'model-8', 'one'],
+])('a job with our seed that shows %s is found or not', (_, shown, model, found) => {
+  const jobs = [
+    { ...known, model: shown },
+    { ...ours, model },
+  ];
+  expect(findInListing({ jobs, isComplete: true, sinceMs }, owners(), lost).found).toBe(found);
 });
 
 describe('a list that shows our names', () => {
@@ -140,8 +130,8 @@ describe('a list that shows our names', () => {
   const foreign = aJob({ seed: null, upstreamId: 'b', isOurs: false });
 
   test.each<[string, readonly ListedJob[], boolean, object]>([
-    ['our job', [foreign, named], true, { found: 'one', upstreamId: 'a', by: 'name' }],
-    ['our job on a list that is cut', [named], false, { found: 'one', by: 'name' }],
+    ['our job', [foreign, named], true, { found: 'one', upstreamId: 'a' }],
+    ['our job on a list that is cut', [named], false, { found: 'one' }],
     ['our name twice', [named, { ...named, upstreamId: 'c' }], true, { found: 'unclear' }],
     ['only jobs with other names', [foreign], true, { found: 'none' }],
     ['only jobs with other names, and is cut', [foreign], false, { found: 'unclear' }],

@@ -41,13 +41,11 @@ const calls: Readonly<Record<string, Calls>> = {
   videos: {
     create: 'POST /v1/videos',
     read: 'GET /v1/videos/',
-    lookUp: 'GET /v1/videos?',
     cancel: 'DELETE /v1/videos/',
   },
   dashscope: {
     create: '/video-synthesis',
     read: 'GET /dashscope/api/v1/tasks/',
-    lookUp: 'GET /dashscope/api/v1/tasks/?',
     cancel: '/cancel',
   },
   kling: {

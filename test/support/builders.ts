@@ -48,6 +48,7 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
     generateAudio: true,
     draft: false,
     seed: 42,
+    seedIsDrawn: true,
     expiresAfterSeconds: 172_800,
     returnsLastFrame: false,
     channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }],

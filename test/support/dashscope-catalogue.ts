@@ -1,5 +1,4 @@
-// A catalogue with channels that speak DashScope. Their provider is the studio, and the channel
-// `mine` says that its account is ours alone.
+// A catalogue with a channel that speaks DashScope. Its provider is the studio.
 
 import type { Catalogue } from '../../src/domain/catalogue';
 import { parseCatalogue } from './catalogue';
@@ -37,10 +36,7 @@ export const aWanModel = (channel: string, upstreamModel = 'wan3.0-video') => ({
 });
 
 export function dashscopeCatalogue(studioUrl: string): Catalogue {
-  const channels = {
-    dashscope: aDashscopeChannel(studioUrl),
-    mine: aDashscopeChannel(studioUrl, { ownAccount: true }),
-  };
+  const channels = { dashscope: aDashscopeChannel(studioUrl) };
   const i2v = {
     ...aWanModel('dashscope', 'wan2.7-i2v'),
     ratios: ['adaptive'],
@@ -50,6 +46,6 @@ export function dashscopeCatalogue(studioUrl: string): Catalogue {
     audio: false,
     defaults: { resolution: '720p', ratio: 'adaptive', durationSeconds: 5 },
   };
-  const models = { wan: aWanModel('dashscope'), 'wan-mine': aWanModel('mine'), 'wan-i2v': i2v };
+  const models = { wan: aWanModel('dashscope'), 'wan-i2v': i2v };
   return parseCatalogue(withVideos(channels, models), { STUDIO_URL: studioUrl });
 }

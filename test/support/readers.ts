@@ -127,8 +127,8 @@ export function readersFile(
       'ark-each': arkAt('ark-each', false),
       mediakit: { protocol: 'mediakit', baseUrl: url('mediakit'), ...fast, hasList: false },
       'minimax-each': aMinimaxChannel(url('minimax-each'), { ...calm, hasList: false }),
-      videos: aVideosChannel(`${url('videos')}/v1`, { ...calm, profile: 'gateway', hasList: true }),
-      dashscope: aDashscopeChannel(url('dashscope'), { ...fast, ownAccount: true }),
+      videos: aVideosChannel(`${url('videos')}/v1`, { ...calm, profile: 'gateway' }),
+      dashscope: aDashscopeChannel(url('dashscope'), fast),
       kling: aKlingChannel(url('kling'), { ...fast, apiKeyEnv: 'KEY_PAIR' }),
     },
     models: {

@@ -54,14 +54,7 @@ test('a task whose reads are refused with 200 for a while succeeds', async () =>
   expect(left()).toBe(0);
 });
 
-test('a create whose answer is lost makes one job in an account of our own', async () => {
-  const left = lies(liar(), isCreate, 1, { instead: 'reset' });
-  const task = await ended({ model: 'wan-mine' });
-  expect([task.status, left()]).toEqual(['succeeded', 0]);
-  expect(await jobsOf(task.id)).toBe(1);
-});
-
-test('a create whose answer is lost in a shared account is refunded', async () => {
+test('a create whose answer is lost is refunded, and makes one job', async () => {
   lies(liar(), isCreate, 1, { instead: 'reset' });
   const task = await ended();
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });

@@ -5,7 +5,7 @@
 import type { JobInput, RequestedJob } from '../../../src/domain/job';
 import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
 import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
-import { exchange, field, numberOf, upstreamIdOf } from '../http-exchange';
+import { exchange, field, numberOf, textOf, unixMsOf, upstreamIdOf } from '../http-exchange';
 import { readListed, readListing } from '../listing';
 import type { ListWindow, Provider, ProviderAccess } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
@@ -88,17 +88,14 @@ function callOf({ baseUrl, apiKey, timeoutMs, hurry }: ProviderAccess) {
 
 type CallPage = (page: number, size: number, ids?: readonly string[]) => Promise<UpstreamAnswer>;
 
-// The provider may use the seed of this switch instead of ours.
-const seedSwitch = /--seed(?![a-z])/i;
-
 /**
  * Lists the jobs of this time window. If the header `Date` shows that the provider's clock is
  * behind, the window starts earlier by this difference.
  */
-async function listWindow(
+function listWindow(
   callPage: CallPage,
   input: JobInput,
-  { sinceMs, nowMs, prompt = '' }: ListWindow,
+  { sinceMs, nowMs }: ListWindow,
 ): Promise<JobListing> {
   let behindMs = 0;
   const readPage = async (page: number, size: number) => {
@@ -107,9 +104,7 @@ async function listWindow(
     return succeed(answer);
   };
   const since = () => sinceMs - behindMs;
-  const listing = await readListing(readPage, pageSize, since, (item) => listedJobOf(item, input));
-  // Our job may be listed with another seed than ours, so this list does not prove its absence.
-  return seedSwitch.test(prompt) ? { ...listing, isComplete: false } : listing;
+  return readListing(readPage, pageSize, since, (item) => listedJobOf(item, input));
 }
 
 /**
@@ -185,12 +180,11 @@ function asChecked(url: string): string {
 }
 
 /**
- * `differs` compares only values that the list echoes. The model is not compared: if an endpoint id
+ * `differs` compares only values that the list echoes. The model is compared later: if an endpoint id
  * was sent, the list shows a model name. `adaptive` and -1 are not compared, because the list shows
  * the values that the provider chose.
  */
 function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
-  const createdAt = numberOf(field(item, 'created_at'));
   const differs = (name: string, sent: unknown) => {
     const echoed = field(item, name) ?? sent;
     return echoed !== sent;
@@ -198,7 +192,8 @@ function listedJobOf(item: unknown, { plan }: JobInput): ListedJob {
   return {
     upstreamId: upstreamIdOf(field(item, 'id')),
     seed: numberOf(field(item, 'seed')),
-    createdAtMs: createdAt === null ? null : createdAt * 1000,
+    model: textOf(field(item, 'model')),
+    createdAtMs: unixMsOf(field(item, 'created_at'), 'seconds'),
     differs:
       differs('resolution', plan.resolution) ||
       (plan.ratio !== 'adaptive' && differs('ratio', plan.ratio)) ||

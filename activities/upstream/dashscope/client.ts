@@ -1,6 +1,6 @@
 // Client of DashScope, the protocol of Alibaba Cloud Model Studio. A create has neither a key nor a
-// name of ours. So a create whose answer was lost is found by elimination only, if nobody else makes
-// jobs in the account; otherwise the task fails and is refunded.
+// name of ours, and its list shows no seeds and forgets tasks after a day. So a create whose answer
+// was lost cannot be found: its task fails and is refunded.
 
 import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
 import { exchange, field, upstreamIdOf } from '../http-exchange';
@@ -10,7 +10,6 @@ import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 import { createBody } from './body';
 import { familyOf } from './families';
 import { classifyFault } from './faults';
-import { readListing } from './listing';
 import { readingOf, unknownTask } from './readings';
 
 // The provider allows 20 reads a second in an account, of which some are left for single reads.
@@ -55,14 +54,7 @@ export function createDashscope(access: ProviderAccess): Provider {
       readEach(upstreamIds, (id) => read(id, Math.min(timeoutMs, readMaxMs)), take, pace),
     readManyMaxMs: (count) => readEachMaxMs(count, pace),
 
-    async list(_input, window) {
-      if (!access.ownAccount) return null;
-      const readPage = async (query: URLSearchParams) => {
-        const answer = await call('GET', `${tasks}/?${query.toString()}`);
-        return { list: succeed(answer), dateMs: answer.dateMs };
-      };
-      return readListing(readPage, window);
-    },
+    list: async () => null,
 
     async cancel(upstreamId) {
       // Only a task that has not begun can be cancelled. For any other task the provider answers
@@ -75,10 +67,9 @@ export function createDashscope(access: ProviderAccess): Provider {
   };
 }
 
-/** An answer without `output` and without a list is a refusal, even with HTTP 200. */
+/** An answer without `output` is a refusal, even with HTTP 200. */
 function succeed(answer: UpstreamAnswer): unknown {
   const { status, json } = answer;
-  const isAnswer = field(json, 'output') !== undefined || field(json, 'data') !== undefined;
-  if (status === 200 && isAnswer) return json;
+  if (status === 200 && field(json, 'output') !== undefined) return json;
   throw classifyFault(answer);
 }

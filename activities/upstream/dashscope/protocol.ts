@@ -16,7 +16,6 @@ export const dashscope: Protocol = {
     seedMax: 2_147_483_647,
     inline: ['image'],
   }),
-  trusts: ['ownAccount'],
   connect: createDashscope,
 };
 

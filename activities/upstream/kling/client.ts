@@ -4,7 +4,7 @@
 
 import type { JobListing, ListedJob } from '../../../src/domain/lost-job';
 import type { UpstreamAnswer } from '../http-exchange';
-import { exchange, field, numberOf, upstreamIdOf } from '../http-exchange';
+import { exchange, field, numberOf, unixMsOf, upstreamIdOf } from '../http-exchange';
 import type { JobReading, ListWindow, Provider, ProviderAccess } from '../provider';
 import { UpstreamFault } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
@@ -120,7 +120,7 @@ function listedJobOf(path: Path, taskId: string, task: unknown): ListedJob {
   return {
     upstreamId: idIn(path, task),
     seed: null,
-    createdAtMs: numberOf(field(task, 'created_at')),
+    createdAtMs: unixMsOf(field(task, 'created_at'), 'milliseconds'),
     differs: false,
     // Without a name in the answer, it is not certain whose job it is.
     ...(name === undefined ? {} : { isOurs: name === taskId }),

@@ -12,6 +12,8 @@ const ratios = ['16:9', '9:16', '1:1', 'adaptive'];
 
 export const kling: Protocol = {
   does: ['generation'],
+  // Tasks are kept for 30 days. Two of them are a margin.
+  listKeepsMs: 28 * 24 * 3_600_000,
   needsMeter: true,
   brokenPromises,
   limits: () => ({

@@ -9,8 +9,10 @@ const beforeSeconds = 5;
 
 /** A key without a colon is sent as it is, because gateways use plain keys. */
 export function tokenOf(key: string, nowMs: number): string {
-  const [accessKey, secretKey] = key.split(':', 2);
-  if (secretKey === undefined) return key;
+  const colon = key.indexOf(':');
+  if (colon < 0) return key;
+  const accessKey = key.slice(0, colon);
+  const secretKey = key.slice(colon + 1);
   const now = Math.floor(nowMs / 1000);
   const payload = { iss: accessKey, exp: now + validSeconds, nbf: now - beforeSeconds };
   const signed = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded(payload)}`;

@@ -5,7 +5,7 @@
 import type { JobInput } from '../../../src/domain/job';
 import type { JobListing } from '../../../src/domain/lost-job';
 import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
-import { exchange, field, numberOf, upstreamIdOf } from '../http-exchange';
+import { exchange, field, unixMsOf, upstreamIdOf } from '../http-exchange';
 import { readListed, readListing } from '../listing';
 import type { JobReading, ListWindow, Provider, ProviderAccess } from '../provider';
 import { UpstreamFault } from '../provider';
@@ -117,15 +117,12 @@ function listWindow(
     page,
     pageSize,
     () => sinceMs - behindMs,
-    (item) => {
-      const createdAt = numberOf(field(item, 'created_at'));
-      return {
-        upstreamId: upstreamIdOf(field(item, 'id')),
-        seed: null,
-        createdAtMs: createdAt === null ? null : createdAt * 1000,
-        differs: false,
-      };
-    },
+    (item) => ({
+      upstreamId: upstreamIdOf(field(item, 'id')),
+      seed: null,
+      createdAtMs: unixMsOf(field(item, 'created_at'), 'seconds'),
+      differs: false,
+    }),
   );
 }
 

@@ -7,6 +7,8 @@ import { createMinimax } from './client';
 
 export const minimax: Protocol = {
   does: ['generation', 'super_resolution'],
+  // The list has the tasks of seven days. The sixth leaves a margin.
+  listKeepsMs: 6 * 24 * 3_600_000,
   needsMeter: true,
   brokenPromises,
   limits: () => ({

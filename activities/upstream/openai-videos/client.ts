@@ -1,15 +1,13 @@
 // Client of the protocol "OpenAI videos". A create has no name of ours that the provider would show
-// again, and the lists of self-hosted servers forget jobs. So a list proves nothing about a create
-// whose answer was lost, unless it shows a video of our prompt. A provider that honours
-// `Idempotency-Key` gets the create again. Without evidence and without a key, the task fails and is
-// refunded.
+// again, its list shows no seeds, and self-hosted servers forget jobs. So a list proves nothing about
+// a create whose answer was lost. A provider that honours `Idempotency-Key` gets the create again.
+// Without a key the task fails and is refunded.
 
 import type { UpstreamAnswer, UpstreamRequest } from '../http-exchange';
 import { exchange, field, upstreamIdOf } from '../http-exchange';
 import type { JobReading, Provider, ProviderAccess } from '../provider';
 import { readEach, readEachMaxMs, readMaxMs } from '../read-each';
 import { createFields, formOf } from './body';
-import { listEvidence } from './evidence';
 import { classifyFault } from './faults';
 import { profileNamed } from './profiles';
 import { readingOf } from './readings';
@@ -60,11 +58,7 @@ export function createOpenaiVideos(access: ProviderAccess): Provider {
       readEach(upstreamIds, (id) => read(id, Math.min(timeoutMs, readMaxMs)), take),
     readManyMaxMs: readEachMaxMs,
 
-    async list(input, window) {
-      if (!access.hasList) return null;
-      const readPage = (query: URLSearchParams) => call('GET', `${videos}?${query.toString()}`);
-      return listEvidence(readPage, input, window);
-    },
+    list: async () => null,
 
     async cancel(upstreamId) {
       // The protocol cannot cancel. A delete stops a job on some servers, and on the others it

@@ -1,7 +1,7 @@
 // Reads of the table `jobs`. The other files of this folder contain its writes.
 
 import type { Knex } from 'knex';
-import type { JobInput, JobKind, JobName, JobReport, JobState, JobStatus } from '../../domain/job';
+import type { JobKind, JobName, JobReport, JobState, JobStatus } from '../../domain/job';
 import type { JobOwner } from '../../domain/lost-job';
 import { prepare } from '../prepared-statement';
 import type { JobNews } from './steps';
@@ -69,38 +69,6 @@ export async function sinceEndMs(db: Knex, taskId: string): Promise<number> {
 }
 
 /**
- * True if the create of another task may be lost too, and the task has the same seed, prompt or
- * model, whichever the job was found by. The job could then belong to either task. Creates that were
- * sent more than ten minutes before the create of this task do not count. All channels are searched,
- * because two channels may use the same account of a provider.
- */
-export async function hasLostTwin(
-  db: Knex,
-  { taskId, plan }: JobInput,
-  { sentAgoMs, upstreamModel }: JobAtChannel,
-  prompt: string,
-  foundBy: keyof typeof twinCondition,
-): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    `with recursive ${everyChannel}
-     select 1 from channels join jobs using (channel) join tasks on tasks.id = jobs.task_id
-      where jobs.task_id <> :taskId and jobs.upstream_id is null
-        and jobs.state in ('sending', 'closed') and jobs.kind = 'generation'
-        and jobs.sent_at > clock_timestamp() - make_interval(secs => :seconds)
-        and ${twinCondition[foundBy]}
-      limit 1`,
-    {
-      taskId,
-      seconds: (sentAgoMs + 600_000) / 1000,
-      seed: String(plan.seed),
-      prompt,
-      model: upstreamModel,
-    },
-  );
-  return rows.length > 0;
-}
-
-/**
  * The tasks that own these upstream jobs, by upstream id. The map has no entry for an id without an
  * owner. A task of another channel counts as the owner only if the job has the task's seed or shows
  * none, because another provider may use the same ids.
@@ -123,13 +91,6 @@ export async function listOwners(
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
-
-// What another task has in common with the task whose job was found, by what the job was found by.
-const twinCondition = {
-  seed: "tasks.plan->>'seed' = :seed",
-  prompt: "tasks.request->>'prompt' = :prompt",
-  elimination: 'jobs.upstream_model = :model',
-};
 
 // Every channel that has a job, including channels that are no longer in the catalogue. The
 // recursion needs one index look-up per channel; a `distinct` would read all jobs.

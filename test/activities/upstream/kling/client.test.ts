@@ -239,6 +239,12 @@ describe('the token of a request', () => {
     expect(signature).toBe(right.digest('base64url'));
   });
 
+  test('is signed with all of the secret key, also after a second colon', () => {
+    const [header, payload, signature] = tokenOf('access:sec:ret', 1_000_000).split('.');
+    const right = createHmac('sha256', 'sec:ret').update(`${header}.${payload}`);
+    expect(signature).toBe(right.digest('base64url'));
+  });
+
   test('is the key itself if the key has one part', () => {
     expect(tokenOf('key', 0)).toBe('key');
   });

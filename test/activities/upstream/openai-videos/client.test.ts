@@ -15,7 +15,7 @@ beforeAll(async () => {
     apiKey: 'key',
     timeoutMs: 5_000,
     honoursIdempotencyKey: false,
-    hasList: false,
+    hasList: true,
   });
 });
 afterAll(() => service?.close());
@@ -160,59 +160,12 @@ test.each([
   expect(await heard).toBe(isHeard);
 });
 
-describe('the list as evidence of a lost create', () => {
-  const now = Math.floor(Date.now() / 1000);
-  const window = {
-    ...{ prompt: 'a cat', upstreamModel: 'm' },
-    ...{ sinceMs: (now - 300) * 1000, nowMs: now * 1000 },
+test('a lost create is looked up nowhere, because no list proves anything', async () => {
+  let asked = 0;
+  service.say = () => {
+    asked += 1;
+    return { body: { data: [], has_more: false } };
   };
-  const plan = aPlan({
-    width: 1280,
-    height: 720,
-    channels: [{ channel: 'c', upstreamModel: 'm' }],
-  });
-  const ours = {
-    ...{ id: 'video_1', prompt: 'a cat', model: 'm', size: '1280x720', seconds: '5' },
-    created_at: now - 100,
-  };
-  const listing = (hasList = true) =>
-    createOpenaiVideos({
-      ...{ baseUrl: service.url, apiKey: 'key', timeoutMs: 5_000, hasList },
-      honoursIdempotencyKey: false,
-    }).list(aJobInput({ plan }), window);
-
-  test.each<[string, object, boolean]>([
-    ['all that was sent', {}, true],
-    ['a length as a number', { seconds: 5 }, true],
-    ['only the prompt', { model: undefined, size: null, seconds: undefined }, true],
-    ['another prompt', { prompt: 'a dog' }, false],
-    ['no prompt', { prompt: null }, false],
-    ['another model', { model: 'n' }, false],
-    ['another size', { size: '720x1280' }, false],
-    ['another length', { seconds: '8' }, false],
-  ])('takes a video that shows %s for ours or not', async (_, over, hasOurPrompt) => {
-    service.say = () => ({ body: { data: [{ ...ours, ...over }], has_more: false } });
-    const seen = { upstreamId: 'video_1', seed: null, hasOurPrompt };
-    expect(await listing()).toMatchObject({
-      isComplete: false,
-      jobs: [{ ...seen, createdAtMs: (now - 100) * 1000 }],
-    });
-  });
-
-  test('is read page by page until it is older than the create', async () => {
-    const paths: string[] = [];
-    service.say = ({ path }) => {
-      paths.push(path);
-      const [id, created_at] = paths.length === 1 ? ['b', now - 100] : ['a', now - 9_000];
-      return { body: { data: [{ ...ours, id, created_at }], has_more: true } };
-    };
-    expect((await listing())?.jobs.map(({ upstreamId }) => upstreamId)).toEqual(['b', 'a']);
-    expect(paths).toEqual(['/videos?limit=100&order=desc', '/videos?limit=100&order=desc&after=b']);
-  });
-
-  test('is absent if the channel has none, and a page instead of it is a fault', async () => {
-    expect(await listing(false)).toBeNull();
-    service.say = () => ({ body: '<html>' });
-    await expect(listing()).rejects.toMatchObject({ kind: 'ambiguous' });
-  });
+  expect(await generator.list(input, { sinceMs: 0, nowMs: 1 })).toBeNull();
+  expect(asked).toBe(0);
 });
