@@ -1,8 +1,10 @@
 #!/bin/sh
-# Dumps the database that PGHOST, PGUSER, PGPASSWORD and PGDATABASE name once a day, at the start if the newest dump is older.
+# Dumps the database that PGHOST, PGUSER, PGPASSWORD and PGDATABASE name every BACKUP_INTERVAL_HOURS (24), at the start if the newest
+# dump is older.
 # Needs pg_dump of the server's version or later. Writes
 #   BACKUP_FOLDER   one file per dump, the last BACKUP_KEEP_DAYS days of them
 #   METRICS_FOLDER  backup.prom, the time of the last dump, for node_exporter
+# BACKUP_COPY_COMMAND, if it is set, copies each dump to another machine; "$1" is its file. A dump counts when it is copied.
 # With the argument "once" it makes one dump now and ends.
 set -eu
 # Only the owner may read a dump, because it contains prompts, links and secrets.
@@ -10,7 +12,9 @@ umask 077
 
 folder=${BACKUP_FOLDER:-/backups}
 metrics=${METRICS_FOLDER:-/metrics}
-day=86400
+interval=$((${BACKUP_INTERVAL_HOURS:-24} * 3600))
+# Is there while the newest dump is not copied.
+uncopied=$folder/.not-copied
 
 newest() {
   ls -t "$folder"/"$PGDATABASE"-*.dump 2>/dev/null | head -n 1
@@ -19,7 +23,7 @@ newest() {
 # The metric follows from the file, so that it is right after a restart and a failed dump leaves it as it was.
 record() {
   file=$(newest)
-  [ -n "$file" ] || return 0
+  if [ -z "$file" ] || [ -e "$uncopied" ]; then return 0; fi
   echo "backup_finished_timestamp_seconds{database=\"$PGDATABASE\"} $(stat -c %Y "$file")" > "$metrics/.backup.prom"
   chmod 644 "$metrics/.backup.prom"
   mv "$metrics/.backup.prom" "$metrics/backup.prom"
@@ -33,8 +37,8 @@ dump() {
   if pg_dump -Fc --file "$file.part" && pg_restore --list "$file.part" > /dev/null; then
     mv "$file.part" "$file"
     find "$folder" -name "$PGDATABASE-*.dump" -mtime "+${BACKUP_KEEP_DAYS:-14}" -exec rm {} +
-    record
     echo "dumped $PGDATABASE to $file"
+    copy "$file"
   else
     rm -f "$file.part"
     echo "the dump of $PGDATABASE failed" >&2
@@ -42,9 +46,19 @@ dump() {
   fi
 }
 
+copy() {
+  : > "$uncopied"
+  if [ -n "${BACKUP_COPY_COMMAND:-}" ] && ! /bin/sh -c "$BACKUP_COPY_COMMAND" copy "$1"; then
+    echo "the copy of $1 failed" >&2
+    return 1
+  fi
+  rm "$uncopied"
+  record
+}
+
 age() {
   file=$(newest)
-  if [ -n "$file" ]; then echo $(($(date +%s) - $(stat -c %Y "$file"))); else echo $day; fi
+  if [ -n "$file" ]; then echo $(($(date +%s) - $(stat -c %Y "$file"))); else echo $interval; fi
 }
 
 if [ "${1:-}" = once ]; then
@@ -55,10 +69,12 @@ fi
 trap 'exit 0' TERM INT
 record
 while :; do
-  left=$((day - $(age)))
-  # After a failed dump: again in ten minutes.
+  left=$((interval - $(age)))
+  # After a failed dump or copy: again in ten minutes.
   if [ "$left" -le 0 ]; then
-    if dump; then left=$day; else left=600; fi
+    if dump; then left=$interval; else left=600; fi
+  elif [ -e "$uncopied" ]; then
+    if ! copy "$(newest)" && [ "$left" -gt 600 ]; then left=600; fi
   fi
   sleep "$left" &
   wait $!

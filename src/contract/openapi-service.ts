@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { jsonReply } from './openapi-parts';
-import { aliveSchema, readySchema, versionSchema } from './reply-schema';
+import { aliveSchema, readySchema, servingSchema, versionSchema } from './reply-schema';
 
 const open = { security: [], tags: ['Service'] };
 
@@ -39,6 +39,12 @@ export const servicePaths: ZodOpenApiPathsObject = {
     '503': jsonReply('Not ready.', readySchema, {
       temporalAway: { ready: false, parts: { ...parts, temporal: false } },
     }),
+  }),
+  '/readyz/serving': service('isServing', 'Whether a proxy may send calls to the process', {
+    '200': jsonReply('It reached PostgreSQL once, and is not stopping.', servingSchema, {
+      serving: { serving: true },
+    }),
+    '503': jsonReply('It starts or stops.', servingSchema, { starting: { serving: false } }),
   }),
   '/openapi.json': service('getOpenApi', 'This document', {
     '200': {

@@ -202,6 +202,8 @@ export const versionSchema = z.strictObject({
 
 export const aliveSchema = z.strictObject({ alive: z.literal(true) });
 
+export const servingSchema = z.strictObject({ serving: z.boolean() });
+
 export const readySchema = z.strictObject({
   ready: z.boolean(),
   parts: z.record(z.string(), z.boolean()),

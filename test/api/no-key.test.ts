@@ -64,6 +64,7 @@ test('the only documented routes outside /v1 are probes, version, API documents 
     'GET /livez',
     'GET /openapi.json',
     'GET /readyz',
+    'GET /readyz/serving',
     'GET /version',
   ]);
 });

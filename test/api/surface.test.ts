@@ -387,6 +387,7 @@ describe('documents and probes', () => {
     expect(JSON.parse((await raw('GET', '/readyz', {})).text)).toMatchObject({ ready: true });
     api.temporal.reachable = false;
     const missing = await raw('GET', '/readyz', {});
+    expect((await raw('GET', '/readyz/serving', {})).text).toBe('{"serving":true}');
     api.temporal.reachable = true;
     expect([missing.status, JSON.parse(missing.text).parts.temporal]).toEqual([503, false]);
   });

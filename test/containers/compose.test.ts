@@ -5,6 +5,7 @@
 //   README, "Two commands"          # the playground is at
 //   "Run it for real"               COMPOSE_FILE=…; curl -s https://video.example.com/readyz;
 //                                   deploy.sh --settings; sh -c 'kill -HUP 1'
+//   "Change a secret"               \password video_api
 //   "Images"                        npm run -s sbom
 //   deploy/helm/README.md           kubectl exec -i deploy/video-api --
 //   "Deploys"                       git pull; worker-next
@@ -468,6 +469,24 @@ test(
     await agrees();
   },
   15 * minutes,
+);
+
+test(
+  'a changed password of the API is applied by the block of the page',
+  async () => {
+    setInEnv('DATABASE_API_PASSWORD=changed');
+    const asking = 'docker compose exec postgres';
+    const block = blockWith('\\password video_api', {
+      [asking]: "printf 'changed\\nchanged\\n' | docker compose exec -T postgres",
+    });
+    const counts = await caller.underLoad(() => copy.sh(block, 15 * minutes));
+    note(`change of a password: ${JSON.stringify(counts)}`);
+    expect(Object.keys(counts).filter((one) => !/^(create )?(200|503)$/.test(one))).toEqual([]);
+    await untilReady();
+    await caller.film();
+    await agrees();
+  },
+  20 * minutes,
 );
 
 const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;

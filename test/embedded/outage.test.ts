@@ -73,9 +73,11 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
       expect(performance.now() - askedAt).toBeGreaterThan(9_000);
       expect(await get('/readyz')).toMatchObject(unavailable);
       expect((await get('/livez')).status).toBe(200);
+      expect((await get('/readyz/serving')).status).toBe(200);
 
       const lateApi = await outage.startApi();
       expect(await lateApi.get('/readyz')).toMatchObject(unavailable);
+      expect((await lateApi.get('/readyz/serving')).status).toBe(503);
       const worker = outage.startWorker();
       await until('it waits', () => worker.said().includes('the database does not answer yet'));
       worker.signal('SIGHUP');

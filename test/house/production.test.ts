@@ -55,6 +55,12 @@ const ofCompose = [
   'SITE',
   'API_PORT',
   'TLS_PORT',
+  'TEMPORAL_UI_PORT',
+  'CODEC_PORT',
+  'SAMPLES_PORT',
+  'PROMETHEUS_PORT',
+  'ALERTMANAGER_PORT',
+  'GRAFANA_PORT',
   'TAG',
   'NEXT_TAG',
   'STUDIO_TAG',
@@ -79,6 +85,7 @@ const ofCompose = [
   'CATALOGUE_FOLDER',
   'BACKUP_FOLDER',
   'BACKUP_KEEP_DAYS',
+  'BACKUP_INTERVAL_HOURS',
   'ALERTMANAGER_FILE',
 ];
 const settings = new Set<string>(settingRows().map(({ name }) => name));
@@ -500,6 +507,22 @@ describe('docker-compose.yml', () => {
     expect(() => environmentOf('api', {})).toThrow(/DATABASE_API_PASSWORD is missing: \w+ \w+/);
   });
 
+  test('every variable that is no setting is in a page or at the head of hosted.yaml', () => {
+    const pages = [...filesIn('docs', '.md'), 'deploy/compose/hosted.yaml'].map(read).join('');
+    expect(ofCompose.filter((name) => !pages.includes(name))).toEqual([]);
+  });
+
+  test('every published port can be changed', () => {
+    const fixed = Object.values(services)
+      .flatMap(({ ports = [] }) => ports)
+      .filter((port) => !/^127\.0\.0\.1:\$\{[A-Z_]+_PORT:-\d+\}:\d+$/.test(port));
+    expect(fixed).toEqual([]);
+  });
+
+  test('a folder of another name finds the same data', () => {
+    expect(parse(composeText)).toMatchObject({ name: 'video-generation' });
+  });
+
   test('every variable is a setting, the key of a channel, or a variable of compose itself', () => {
     const own = new Set([...ofCompose, ...channelKeys]);
     const used = [...composeText.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name = '']) => name);
@@ -556,7 +579,8 @@ describe('the .env files of docs/operations.md and of a trial', () => {
     expect(configOf('worker', demo).dangerouslyAllowProviderHosts).toEqual([inside]);
     // A worker fetches results from the service itself, and a browser samples from this machine.
     expect(studio.STUDIO_PUBLIC_URL).toBe(environmentOf('worker', demo).STUDIO_URL);
-    expect(services.studio?.ports).toEqual([`${samples}:${studio.STUDIO_PORT}`]);
+    const published = services.studio?.ports?.map((port) => fill(port, {}));
+    expect(published).toEqual([`${samples}:${studio.STUDIO_PORT}`]);
     expect(environmentOf('worker', demo).STUDIO_API_KEY).toBe(studio.STUDIO_API_KEY);
   });
 });

@@ -1,6 +1,6 @@
 // Tests ops/backup.sh. Small scripts on the PATH replace pg_dump and pg_restore.
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { until } from '../support/until';
 
 const script = resolve(__dirname, '../../ops/backup.sh');
 let folder: string;
@@ -68,21 +69,71 @@ test('the backup script deletes only the old dumps of its own database, and what
   ]);
 });
 
+const copying = () => ({ BACKUP_COPY_COMMAND: `cp "$1" ${join(folder, 'elsewhere')}/` });
+
+test('each dump is copied to another place', () => {
+  mkdirSync(join(folder, 'elsewhere'));
+  expect(backup(copying()).status).toBe(0);
+  expect(readdirSync(join(folder, 'elsewhere'))).toEqual(dumps());
+  expect(metric()).toMatch(/ \d{10}\n$/);
+});
+
+test('a dump whose copy fails is kept and does not count, and is copied later', async () => {
+  const { status, stderr } = backup(copying());
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/the copy of .*\.dump failed/)]);
+  expect(dumps()).toHaveLength(1);
+  expect(() => metric()).toThrow('ENOENT');
+  mkdirSync(join(folder, 'elsewhere'));
+  await running(copying(), () => {
+    expect(readdirSync(join(folder, 'elsewhere'))).toEqual(dumps());
+    metric();
+  });
+  expect(dumps()).toHaveLength(1);
+});
+
+test('a dump that is older than the interval is followed by another', async () => {
+  const old = join(folder, 'dumps', 'video-old.dump');
+  writeFileSync(old, '');
+  const twoHoursAgo = new Date(Date.now() - 7_200_000);
+  utimesSync(old, twoHoursAgo, twoHoursAgo);
+  await running({ BACKUP_INTERVAL_HOURS: '1' }, () => expect(dumps()).toHaveLength(2));
+});
+
+/** Runs the script as a service, until the check passes. */
+async function running(more: Readonly<Record<string, string>>, check: () => void): Promise<void> {
+  const child = spawn('/bin/sh', [script], { env: environment(more), detached: true });
+  try {
+    await until('the script has done it', async () => {
+      try {
+        check();
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  } finally {
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+  }
+}
+
 function program(name: string, does: string): void {
   writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
 }
 
-function backup() {
-  return spawnSync('/bin/sh', [script, 'once'], {
-    encoding: 'utf8',
-    env: {
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      PGDATABASE: 'video',
-      BACKUP_FOLDER: join(folder, 'dumps'),
-      METRICS_FOLDER: join(folder, 'metrics'),
-    },
-  });
+const environment = (more: Readonly<Record<string, string>>) => ({
+  PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+  PGDATABASE: 'video',
+  BACKUP_FOLDER: join(folder, 'dumps'),
+  METRICS_FOLDER: join(folder, 'metrics'),
+  ...more,
+});
+
+function backup(more: Readonly<Record<string, string>> = {}) {
+  return spawnSync('/bin/sh', [script, 'once'], { encoding: 'utf8', env: environment(more) });
 }
 
-const dumps = () => readdirSync(join(folder, 'dumps')).sort();
+const dumps = () =>
+  readdirSync(join(folder, 'dumps'))
+    .filter((name) => !name.startsWith('.'))
+    .sort();
 const metric = () => readFileSync(join(folder, 'metrics', 'backup.prom'), 'utf8');

@@ -1,4 +1,4 @@
-// The routes for probes: /livez, /readyz and /version. They need no key.
+// The routes for probes: /livez, /readyz, /readyz/serving and /version. They need no key.
 
 import type { ApiRouter } from '../context';
 import type { ApiDeps } from '../deps';
@@ -26,6 +26,14 @@ export function opsRoutes(router: ApiRouter, deps: ApiDeps): void {
     const ready = Object.values(parts).every(Boolean);
     ctx.status = ready ? 200 : 503;
     ctx.body = { ready, parts };
+  });
+
+  // For the proxy: false until the first contact with PostgreSQL, and while the process stops. An outage
+  // of PostgreSQL or Temporal changes nothing, because the error answers of an API are better than none.
+  router.get('/readyz/serving', (ctx) => {
+    const serving = deps.isServing();
+    ctx.status = serving ? 200 : 503;
+    ctx.body = { serving };
   });
 
   router.get('/version', (ctx) => {
