@@ -83,6 +83,6 @@ export interface ClosedTaskEvent {
   readonly seconds: number;
   readonly heldMicros: number;
   readonly charge: readonly BillingLine[];
-  /** True if the task was charged its whole hold, because the generator reported no usage. */
+  /** True if a line was charged as held, because no plausible usage was reported for it. */
   readonly usageMissing: boolean;
 }

@@ -32,7 +32,7 @@ export function BillCard({ billing, usage, status }) {
       ${
         billing.usage_missing &&
         html`<p
-        class="small">The generator did not say what it used, so what was held was charged.</p>`
+        class="small">No plausible usage was reported, so what was held was charged.</p>`
       }
     </section>
   `;

@@ -77,6 +77,7 @@ export function parseCatalogue(
     channels,
     models: Object.fromEntries(models),
     superResolution: offerOf(file),
+    chargeMaxFactor: file.chargeMaxFactor,
   };
 }
 

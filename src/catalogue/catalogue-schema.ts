@@ -213,6 +213,12 @@ const catalogueFile = z.strictObject({
     })
     .nullable()
     .default(null),
+  // A hold covers what a task costs. Three times as much is a fault of a figure, not of the hold.
+  chargeMaxFactor: z
+    .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })
+    .gte(1, 'must be at least 1')
+    .lte(1000, 'must be at most 1000')
+    .default(3),
   // Contains YAML anchors that several entries share. The service ignores this key.
   shared: z.unknown().optional(),
 });

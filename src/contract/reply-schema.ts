@@ -53,7 +53,8 @@ const billing = z
     refunded: amount,
     items: z.array(billingItemSchema),
     usage_missing: z.literal(true).optional().meta({
-      description: 'The generator reported no usage; the task was settled at what was held.',
+      description:
+        'No plausible usage was reported for a line of the bill; this line is charged as it was held.',
     }),
   })
   .meta({ id: 'Billing' });

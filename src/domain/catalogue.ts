@@ -18,6 +18,8 @@ export interface Catalogue {
   readonly channels: Readonly<Record<string, Channel>>;
   readonly models: Readonly<Record<string, Model>>;
   readonly superResolution: SuperResolutionOffer | null;
+  /** The most that a provider's figure can charge, as a factor of the same line of the hold. */
+  readonly chargeMaxFactor: number;
 }
 
 /** One provider under one key. */

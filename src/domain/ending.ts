@@ -7,7 +7,7 @@ import type { JobReport } from './job';
 import { choiceOf, meteredTokens } from './meter';
 import { outputSize, shownRatio } from './output-size';
 import type { BillingLine, Plan } from './plan-types';
-import { billing, settlementFor } from './pricing';
+import { billing, countedFigure, settlementFor } from './pricing';
 import type { KeptResults, ResultRole, ResultSource } from './results';
 import {
   cancelledMessage,
@@ -70,9 +70,11 @@ export interface FinishedVideo {
   readonly shown: NewVideo;
   /** The reported length; the measured length if the provider reports none. */
   readonly durationSeconds: number | null;
+  /** The length to charge; null if no figure counts. */
   readonly outputMilliseconds: number | null;
   /** The measured length; the reported length if the file does not contain it. */
   readonly usedSeconds: number | null;
+  /** The tokens to charge; null if no figure counts. */
   readonly completionTokens: number | null;
   readonly seed: number | null;
 }
@@ -101,7 +103,7 @@ export function finishedVideo(work: Work): FinishedVideo {
   const last = lastReport(work)?.result;
   const seconds = lengthOf(last) ?? lengthOf(base);
   const measured = stored?.milliseconds === undefined ? null : stored.milliseconds / 1000;
-  const completionTokens = tokensOf(plan, generation);
+  const reportedMs = seconds === null ? null : Math.round(seconds * 1000);
   const size = stored?.size ?? outputSize(plan);
   const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
@@ -115,11 +117,29 @@ export function finishedVideo(work: Work): FinishedVideo {
       ...(stored ? { expires_at: stored.expiresAt } : {}),
     },
     durationSeconds: seconds ?? measured,
-    outputMilliseconds: seconds === null ? null : Math.round(seconds * 1000),
+    outputMilliseconds: countedFigure(
+      plan,
+      'super_resolution',
+      reportedMs === null ? null : Math.min(reportedMs, longestMsOf(plan, stored)),
+    ),
     usedSeconds: measured ?? seconds,
-    completionTokens,
+    completionTokens: countedFigure(plan, 'generation', tokensOf(plan, generation)),
     seed: base?.seed ?? null,
   };
+}
+
+// Headers of files and reports round a length in different ways.
+const roundedMs = 1_000;
+
+/**
+ * The longest length that counts for an enhancement: that of the stored file, and at least the
+ * requested one. Without a measured length, only the factor of the plan bounds it.
+ */
+function longestMsOf({ hold, durationSeconds }: Plan, stored: KeptResults | undefined): number {
+  const measured = stored?.milliseconds;
+  if (measured === undefined) return Number.POSITIVE_INFINITY;
+  const held = hold.lines.find(({ kind }) => kind === 'super_resolution')?.quantity ?? 0;
+  return Math.max(measured + roundedMs, durationSeconds === -1 ? 0 : held);
 }
 
 /** The tokens by the meter of the channel that made the video; null if they were not reported. */
@@ -148,10 +168,12 @@ function succeeded(
   video: FinishedVideo,
   finishedAt: number,
 ): { object: TaskObject; charge: readonly BillingLine[] } {
-  const { shown, durationSeconds, usedSeconds, seed, completionTokens } = video;
+  const { shown, durationSeconds, usedSeconds, seed } = video;
+  const { completionTokens, outputMilliseconds } = video;
   const charge = settlementFor(plan, video);
   const tokens = completionTokens ?? plan.hold.tokens;
-  const usageMissing = completionTokens === null;
+  const isLengthMissing = plan.enhancement !== null && outputMilliseconds === null;
+  const usageMissing = completionTokens === null || isLengthMissing;
   const object = taskObject(task, {
     status: 'succeeded',
     finishedAt,

@@ -46,6 +46,8 @@ export interface Plan {
   readonly enhancement: EnhancementPlan | null;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
+  /** No line of the charge is above this factor times the same line of the hold. */
+  readonly chargeMaxFactor: number;
   /**
    * The ids of the input files, keyed by the text in the request; absent if there are no input
    * files.

@@ -152,6 +152,7 @@ function fillIn(
     returnsLastFrame: metadata.return_last_frame,
     ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,
+    chargeMaxFactor: catalogue.chargeMaxFactor,
     ...holdFor({
       model: { ...model, channels: drawnOrder(model.channels, drawnSeed) },
       currency: catalogue.currency,

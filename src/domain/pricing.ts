@@ -72,6 +72,20 @@ export function askedFor({ hold, price }: Plan): AskedAmount {
 }
 
 /**
+ * The figure of a provider that counts for a line of the bill; null if it reported none, or one that
+ * would charge more than the plan allows for this line.
+ */
+export function countedFigure(
+  { hold, chargeMaxFactor }: Plan,
+  kind: BillingLine['kind'],
+  reported: number | null,
+): number | null {
+  const held = hold.lines.find((line) => line.kind === kind);
+  if (reported === null || !held) return reported;
+  return reported > chargeMaxFactor * held.quantity ? null : reported;
+}
+
+/**
  * The lines to charge for a succeeded task. If the provider reported no tokens or no length, the
  * held quantity is charged (docs/decisions.md, 13).
  */

@@ -150,7 +150,7 @@ export const metrics = {
   video_tasks_without_usage_total: {
     kind: 'counter',
     of: 'worker',
-    help: 'Tasks that were charged their whole hold because no usage was reported.',
+    help: 'Tasks that were charged as held because no plausible usage was reported.',
     labels: ['model'],
   },
   video_charged_above_hold_total: {

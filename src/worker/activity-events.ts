@@ -40,7 +40,7 @@ function lifeOfTasks(log: Logger, meters: Meters) {
         const above = { ...fields, aboveHold: inCurrency(-left) };
         log.warn(above, 'a task was charged more than its hold: more usage was reported');
       } else if (usageMissing)
-        log.warn(fields, 'a task was settled at its hold: no usage was reported');
+        log.warn(fields, 'a task was settled at its hold: no plausible usage was reported');
       else log.info(fields, 'a task ended');
     },
   } satisfies Partial<ActivityEvents>;

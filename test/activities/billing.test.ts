@@ -31,8 +31,21 @@ const successes: [name: string, plan: Plan, reports: JobReport[], moved: string]
   [
     'above the whole balance',
     aPlan(),
-    tokens(3_000_000),
-    'settle 5009400, extra_charge 132990600 | -138000000',
+    tokens(3 * 108_900),
+    'settle 5009400, extra_charge 10018800 | -15028200',
+  ],
+  [
+    'no usage that counts, one above three times the hold',
+    aPlan(),
+    tokens(3 * 108_900 + 1),
+    'settle 5009400 | -5009400',
+  ],
+  ['no usage that counts, far above', aPlan(), tokens(900_000_000), 'settle 5009400 | -5009400'],
+  [
+    'enhanced, no usage that counts, a length of an hour',
+    anEnhancedPlan(),
+    [...tokens(100_000), enhanced(3_600)],
+    'settle 4600000, settle 126050, refund 409400 | -4726050',
   ],
   ['nothing counted', aPlan(), tokens(0), 'refund 5009400 | 0'],
   ['no usage', aPlan(), tokens(null), 'settle 5009400 | -5009400'],
@@ -78,7 +91,8 @@ test('successful tasks are charged by the reported usage', () =>
   expectCharged(
     transactions(),
     successes.map(([name, plan, reports, moved]) => {
-      return { name, plan, reports, moved, usageMissing: name.includes('no usage') };
+      const opening = name === 'above the whole balance' ? 10_000_000 : 100_000_000;
+      return { name, plan, reports, moved, opening, usageMissing: name.includes('no usage') };
     }),
   ));
 

@@ -25,7 +25,13 @@ const studioKey = 'studio-key-for-tests';
 
 function channelsWith(keys: Record<string, string>, now = Date.now) {
   const channels = Object.fromEntries(known.map((channel) => [channel.id, channel]));
-  const catalogue: Catalogue = { currency: 'CNY', channels, models: {}, superResolution: null };
+  const catalogue: Catalogue = {
+    currency: 'CNY',
+    channels,
+    models: {},
+    superResolution: null,
+    chargeMaxFactor: 3,
+  };
   const { events } = upstream.deps;
   return createChannels(
     () => catalogue,

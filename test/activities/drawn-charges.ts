@@ -36,6 +36,10 @@ const rows: readonly Row[] = [
   { name: 'above', tokens: above },
   {
     name: 'above the whole balance',
+    tokens: (held, random) => 2 * held + between(random, 1, held),
+  },
+  {
+    name: 'far above the hold, so no figure counts',
     tokens: (held, random) => 3 * held + between(random, 1, held),
   },
   { name: 'nothing counted', tokens: () => 0 },
@@ -104,9 +108,12 @@ function drawSuccess({ name, tokens, length, generated }: Row, random: Random): 
     opening: plan.hold.amountMicros * 2,
     reports,
     moved: movementsOf(plan.hold.amountMicros, lines),
-    usageMissing: counted === null,
+    usageMissing: isMissing(counted, plan),
   };
 }
+
+const isMissing = (tokens: number | null, { hold }: Plan) =>
+  tokens === null || tokens > 3 * hold.tokens;
 
 const inSeconds = (milliseconds: number | null) =>
   milliseconds === null ? null : milliseconds / 1_000;
@@ -115,7 +122,8 @@ const inSeconds = (milliseconds: number | null) =>
 function dueLines(plan: Plan, tokens: number | null, lengths: readonly (number | null)[]) {
   const { microsPerMillionTokens, enhancementMicrosPerMinute } = plan.price;
   const [held, heldLength] = plan.hold.lines.map(({ quantity }) => quantity);
-  const generation = tokenMicros(tokens ?? held ?? 0, microsPerMillionTokens);
+  const counted = isMissing(tokens, plan) ? held : tokens;
+  const generation = tokenMicros(counted ?? 0, microsPerMillionTokens);
   if (enhancementMicrosPerMinute === null) return [generation];
   const reported = lengths.find((length) => length !== null && length > 0 && length <= 3_600_000);
   return [generation, lengthMicros(reported ?? heldLength ?? 0, enhancementMicrosPerMinute)];

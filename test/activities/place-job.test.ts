@@ -194,7 +194,13 @@ test('a lost job is not given up while its provider’s list cannot be read', as
   const { find } = upstream.deps.channels;
   const silent = { ...find('studio')?.channel, baseUrl: 'http://127.0.0.1:1/api/v3' } as Channel;
   const channels = createChannels(
-    () => ({ currency: 'CNY', channels: { studio: silent }, models: {}, superResolution: null }),
+    () => ({
+      currency: 'CNY',
+      channels: { studio: silent },
+      models: {},
+      superResolution: null,
+      chargeMaxFactor: 3,
+    }),
     () => 'key',
     () => Date.now(),
     { events: upstream.deps.events },

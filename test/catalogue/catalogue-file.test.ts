@@ -408,6 +408,11 @@ describe('an invalid catalogue', () => {
       'channels.studio.pollIntervalMs: 30000',
     ],
     [
+      'a factor of the largest charge below 1',
+      { chargeMaxFactor: 0.5 },
+      'chargeMaxFactor: must be at least 1',
+    ],
+    [
       'two coefficients instead of three',
       { 'superResolution/coefficients/2k': [1, 2] },
       'superResolution.coefficients.2k: three',

@@ -53,6 +53,7 @@ export function aPlan(over: Partial<Plan> = {}): Plan {
     returnsLastFrame: false,
     channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }],
     enhancement: null,
+    chargeMaxFactor: 3,
     price: {
       currency: 'CNY',
       microsPerMillionTokens: 46_000_000,

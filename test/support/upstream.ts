@@ -84,6 +84,7 @@ export async function startUpstream(
     channels: Object.fromEntries(channels.map((channel) => [channel.id, channel])),
     models: {},
     superResolution: null,
+    chargeMaxFactor: 3,
   };
   const events: { name: string; args: readonly unknown[] }[] = [];
   const told: PlacementAttempt[] = [];

@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     'more tokens than the hold of both lines covers, and a longer video',
     enhanced,
     { tokens: 200_000, enhance: { reported_s: 60 } },
-    bill('5.135450', '10.700000', '0.000000'),
+    bill('5.135450', '9.326050', '0.000000'),
     'hold settle extra_charge extra_charge',
   ],
   ['no tokens', {}, { tokens: 0 }, bill('5.009400', '0.000000', '5.009400'), 'hold refund'],
@@ -114,8 +114,11 @@ test.each(rows)('the bill of %s', async (_, request, script, expected, movements
   expect((await audit(service.db)).differences).toEqual([]);
 });
 
-test('a generation without usage is charged its hold, and the bill says so', async () => {
-  const { json } = await service.create(textTask({ usage: false }, { duration: 5 }));
+test.each([
+  ['without usage', { usage: false }],
+  ['with a figure far above its hold', { tokens: 900_000_000 }],
+])('a generation %s is charged its hold, and the bill says so', async (_, script) => {
+  const { json } = await service.create(textTask(script, { duration: 5 }));
   const task = await service.finished(json.id);
   expect(task.status).toBe('succeeded');
   expect(task.billing).toMatchObject({ charged: '5.009400', usage_missing: true });

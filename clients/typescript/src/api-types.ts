@@ -159,7 +159,7 @@ export interface Billing {
   /** Decimal amount, six places. */
   refunded: string;
   items: Array<BillingItem>;
-  /** The generator reported no usage; the task was settled at what was held. */
+  /** No plausible usage was reported for a line of the bill; this line is charged as it was held. */
   usage_missing?: true;
 }
 

@@ -142,7 +142,7 @@ async function ask({ environment }: AdminContext['config'], channel: Channel) {
     require('../../../activities/upstream/channels') as typeof import('../../../activities/upstream/channels');
   const catalogue = { currency: '', channels: { [channel.id]: channel }, models: {} };
   const channels = createChannels(
-    () => ({ ...catalogue, superResolution: null }),
+    () => ({ ...catalogue, superResolution: null, chargeMaxFactor: 1 }),
     (envName) => environment[envName],
     Date.now,
     { events: { upstream: () => undefined } },

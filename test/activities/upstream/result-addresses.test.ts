@@ -26,7 +26,13 @@ async function reportWith(content: object) {
     listLagMs: 500,
   };
   const channels = createChannels(
-    () => ({ currency: 'CNY', channels: { c: channel }, models: {}, superResolution: null }),
+    () => ({
+      currency: 'CNY',
+      channels: { c: channel },
+      models: {},
+      superResolution: null,
+      chargeMaxFactor: 3,
+    }),
     () => 'key',
     () => Date.now(),
     { events: { upstream: () => undefined }, allowHosts: ['media.test:8080'] },
