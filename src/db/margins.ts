@@ -9,11 +9,12 @@ export interface Margin {
   readonly name: string;
   /** The finished jobs of tasks that have ended: generations and super-resolutions. */
   readonly jobs: number;
-  /** Those whose cost is not known. They are in no sum. */
+  /** Those whose cost is not known. */
   readonly withoutCost: number;
-  /** What the other ones were charged, with the corrections of their tasks. */
+  /** What all jobs were charged, with the corrections of their tasks. */
   readonly chargedMicros: number;
-  readonly costMicros: number;
+  /** What the jobs whose cost is known were charged, and what they cost; null without such a job. */
+  readonly known: { readonly chargedMicros: number; readonly costMicros: number } | null;
 }
 
 export const marginKeys = ['channel', 'model', 'account'] as const;
@@ -36,9 +37,12 @@ export async function readMargins(
   });
 }
 
-// Only the tasks that still have their jobs are looked up. Without `offset` PostgreSQL may read all
-// tasks. A job that succeeded although its task failed cost something too, and was charged nothing.
-// The corrections of a task count with its generation.
+// A task ends within three days of its create. The others are for an outage in which tasks end late.
+const createdDaysBefore = 10;
+
+// `offset` makes PostgreSQL read the tasks of each account by the index on their creation, and then
+// their jobs. A job that succeeded although its task failed cost something too, and was charged
+// nothing. The corrections of a task count with its generation.
 const marginsBy = (column: string) => `
   with made as (
     select ${column} as name, cost_micros,
@@ -48,15 +52,21 @@ const marginsBy = (column: string) => `
                 from transfers
                where jobs.kind = 'generation' and task_id = tasks.id and transfers.kind = 'correction')
              as charged
-      from jobs cross join lateral (
-             select id, model, account_id, finished_at from tasks
-              where id = jobs.task_id offset 0) tasks
+      from accounts cross join lateral (
+             select id, model, account_id from tasks
+              where account_id = accounts.id
+                and created_at > now() - make_interval(days => :days + ${createdDaysBefore})
+                and finished_at > now() - make_interval(days => :days) offset 0) tasks
+     cross join lateral (
+             select kind, channel, cost_micros from jobs
+              where task_id = tasks.id and status = 'succeeded' offset 0) jobs
      cross join lateral (
              select case kind when 'generation' then '' else '_' || kind end as suffix) of_kind
-     where finished_at > now() - make_interval(days => :days) and jobs.status = 'succeeded'
   )
   select name, count(*)::int as jobs,
          count(*) filter (where cost_micros is null)::int as "withoutCost",
-         coalesce(sum(charged) filter (where cost_micros is not null), 0)::float8 as "chargedMicros",
-         coalesce(sum(cost_micros), 0)::float8 as "costMicros"
+         sum(charged)::float8 as "chargedMicros",
+         case when count(cost_micros) > 0 then json_build_object(
+           'chargedMicros', sum(charged) filter (where cost_micros is not null),
+           'costMicros', sum(cost_micros)) end as known
     from made group by name order by name`;

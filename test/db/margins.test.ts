@@ -9,7 +9,7 @@ import type { PlannedChoice } from '../../src/domain/plan-types';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aPlan, aSuccess, aTaskId } from '../support/builders';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, rowsRead, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -56,6 +56,10 @@ const byTokens = {
 const byJob = { channel: 'kling', upstreamModel: 'm', cost: { microsPerJob: 2_000_000 } };
 const unknown = { channel: 'own', upstreamModel: 'm' };
 
+const sums = (chargedMicros: number, costMicros: number) => ({
+  ...{ chargedMicros, known: { chargedMicros, costMicros } },
+});
+
 test('each job is kept with its cost, and margins are summed by channel, model and account', async () => {
   expect(await costOf(await aTask(byTokens, 4_000_000))).toBe(3_267_000);
   // More was charged than was held.
@@ -68,17 +72,19 @@ test('each job is kept with its cost, and margins are summed by channel, model a
   expect(await costOf(await aTask(unknown, 3_000_000))).toBeNull();
 
   expect(await readMargins(database.db, 'channel', 1)).toEqual([
-    { name: 'ark', jobs: 1, withoutCost: 0, chargedMicros: 4_000_000, costMicros: 3_267_000 },
-    { name: 'kling', jobs: 2, withoutCost: 0, chargedMicros: 5_500_000, costMicros: 4_000_000 },
-    { name: 'own', jobs: 1, withoutCost: 1, chargedMicros: 0, costMicros: 0 },
+    { name: 'ark', jobs: 1, withoutCost: 0, ...sums(4_000_000, 3_267_000) },
+    { name: 'kling', jobs: 2, withoutCost: 0, ...sums(5_500_000, 4_000_000) },
+    { name: 'own', jobs: 1, withoutCost: 1, chargedMicros: 3_000_000, known: null },
   ]);
   const { json } = await admin('margins --by account --json');
   expect(json).toEqual([
     {
       ...{ name: 'acct', jobs: 4, withoutCost: 1 },
-      ...{ charged: '9.500000', cost: '7.267000', margin: '2.233000', percent: 24 },
+      ...{ charged: '12.500000', cost: '7.267000', margin: '2.233000', percent: 24 },
     },
   ]);
+  const { out } = await admin('margins');
+  expect(out).toMatch(/own +1 +1 +3\.000000 +- +- +-/);
   expect((await admin('margins --by model --json')).json[0].name).toBe('studio-2.0');
 });
 
@@ -124,7 +130,7 @@ test('the cost of super-resolution is kept with its job, beside what it was char
   ]);
   expect(await readMargins(db, 'channel', 1)).toContainEqual({
     ...{ name: 'mediakit', jobs: 1, withoutCost: 0 },
-    ...{ chargedMicros: 150_000, costMicros: 100_001 },
+    ...sums(150_000, 100_001),
   });
 });
 
@@ -150,10 +156,41 @@ test('a margin counts the corrections of its tasks', async () => {
   const margins = await readMargins(db, 'channel', 1);
   expect(margins).toContainEqual({
     ...{ name: 'corrected', jobs: 1, withoutCost: 0 },
-    ...{ chargedMicros: 2_750_000, costMicros: 2_000_000 },
+    ...sums(2_750_000, 2_000_000),
   });
   expect(margins).toContainEqual({
     ...{ name: 'failed', jobs: 1, withoutCost: 0 },
-    ...{ chargedMicros: -100_000, costMicros: 2_000_000 },
+    ...sums(-100_000, 2_000_000),
+  });
+});
+
+test('only the tasks of the period are read, however many older ones are kept', async () => {
+  const { db } = database;
+  const others = 3_000;
+  await db.raw(
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, deadline_at,
+                        object, created_at, finished_at)
+     select 'old_' || n, 'acct', 'm', '{}', '{}', 'h', 't', now(), '{"status": "succeeded"}',
+            now() - interval '60 days', now() - interval '59 days'
+       from generate_series(1, ${others}) n`,
+  );
+  await db.raw(
+    `insert into jobs (task_id, kind, account_id, state, status, channel, channels)
+     select 'old_' || n, 'generation', 'acct', 'closed', 'succeeded', 'ark', array['ark']
+       from generate_series(1, ${others}) n`,
+  );
+  for (const table of ['accounts', 'tasks', 'jobs', 'transfers']) await db.raw(`analyze ${table}`);
+  await aTask(byJob, 3_000_000);
+  let margins: unknown;
+  const tables = ['tasks', 'jobs'];
+  const read = await db.transaction((trx) =>
+    rowsRead(trx, tables, async () => {
+      margins = await readMargins(trx, 'channel', 1);
+    }),
+  );
+  expect(read).toBeLessThan(others / 10);
+  expect(margins).toContainEqual({
+    ...{ name: 'kling', jobs: 1, withoutCost: 0 },
+    ...sums(3_000_000, 2_000_000),
   });
 });

@@ -29,13 +29,13 @@ export const margins: AdminCommand = {
   },
 };
 
-function shown({ chargedMicros, costMicros, ...row }: Margin) {
-  return {
-    ...row,
-    ...{ charged: amount(chargedMicros), cost: amount(costMicros) },
-    margin: amount(chargedMicros - costMicros),
-    percent: percentOf(chargedMicros, costMicros),
-  };
+/** Cost and margin are those of the jobs whose cost is known. */
+function shown({ chargedMicros, known, ...row }: Margin) {
+  const charged = amount(chargedMicros);
+  if (!known) return { ...row, charged, cost: null, margin: null, percent: null };
+  const { chargedMicros: paid, costMicros: cost } = known;
+  const margin = amount(paid - cost);
+  return { ...row, charged, cost: amount(cost), margin, percent: percentOf(paid, cost) };
 }
 
 /** The margin as a share of the charge, in whole per cents; null if nothing was charged. */
