@@ -16,6 +16,9 @@ import { type Provider, reportOf, UpstreamFault } from '../upstream/provider';
 import { findLostJob } from './find-lost-job';
 import { keepReports } from './keep-reports';
 
+/** The time from the end of a task for which the service goes on looking for its job. */
+export const followedForSeconds = 2 * 3_600;
+
 type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
 type Stopping = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
 
@@ -55,6 +58,8 @@ export function createFollowActivities(deps: Stopping) {
  */
 export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> {
   const job = await findJob(deps.db, input);
+  // Nothing is left to cancel. A request could delete the result of a job that has ended.
+  if (job?.state === 'closed' && job.cancel !== 'wanted') return;
   const isUpstream = hasChannel(job) && (job.upstreamId || job.sentAt);
   if (isUpstream) await cancelUpstream(deps, input, job);
   await closeCancelled(deps.db, input);
@@ -64,7 +69,8 @@ async function cancelUpstream(deps: Stopping, input: JobInput, job: JobAtChannel
   const found = deps.channels.find(job.channel);
   if (!found) throw unknownChannel(job.channel);
   try {
-    if (job.upstreamId) await found.provider.cancel(job.upstreamId, input.taskId);
+    if (isGone(job)) await followToEnd(deps, input, job, job.upstreamId, found.provider);
+    else if (job.upstreamId) await found.provider.cancel(job.upstreamId, input.taskId);
     else await stopLostJob(deps, input, job, found);
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
@@ -86,7 +92,24 @@ async function stopLostJob(
 ): Promise<void> {
   const lost = await findLostJob(deps, input, job, { channel, provider });
   if (lost?.found !== 'one') return expectNone(deps, input, channel, lost);
-  const { upstreamId } = lost;
+  await followToEnd(deps, input, job, lost.upstreamId, provider);
+}
+
+/**
+ * True if the task was failed because the provider did not know the job: only then is the cancel of a
+ * job with a final report wanted. The provider may know the job again.
+ */
+function isGone(job: JobAtChannel): job is JobAtChannel & { readonly upstreamId: string } {
+  return job.upstreamId !== null && job.report !== null && isFinalReport(job.report);
+}
+
+async function followToEnd(
+  deps: Stopping,
+  input: JobInput,
+  job: JobAtChannel,
+  upstreamId: string,
+  provider: Provider,
+): Promise<void> {
   if (await hasEnded(deps, input, job, upstreamId, provider)) return;
   await provider.cancel(upstreamId, input.taskId);
   if (await hasEnded(deps, input, job, upstreamId, provider)) return;
@@ -94,21 +117,23 @@ async function stopLostJob(
 }
 
 /**
- * Tells if the lost job has ended. A video that was made for the failed task is stored with its cost,
- * and counted.
+ * Tells if the job has ended. A video that was made for the failed task is stored with its cost, and
+ * counted. A job that is gone counts as ended only after two hours, because its provider may know it
+ * again.
  */
 async function hasEnded(
   { db, events }: Stopping,
   { taskId, kind }: JobInput,
-  { channel, upstreamModel }: JobAtChannel,
+  job: JobAtChannel,
   upstreamId: string,
   provider: Provider,
 ): Promise<boolean> {
+  const { channel, upstreamModel } = job;
   const reading = await provider.read(upstreamId, taskId).catch((error: unknown) => {
     if (error instanceof UpstreamFault && error.kind === 'not_found') return null;
     throw error;
   });
-  if (!reading) return true;
+  if (!reading) return !isGone(job) || (await sinceEndMs(db, taskId)) >= followedForSeconds * 1000;
   const report = reportOf({ kind, channel, upstreamModel }, upstreamId, reading);
   if (!report || !isFinalReport(report)) return false;
   const isMade = report.status === 'succeeded';

@@ -7,7 +7,7 @@ import { giveUpCancel } from '../../src/db/jobs/cancels';
 import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
-import { cancelJob } from '../jobs/read-and-cancel-job';
+import { cancelJob, followedForSeconds } from '../jobs/read-and-cancel-job';
 import { inTrace } from '../task-trace';
 
 // Eight cancels run at the same time. No cancel starts later than two minutes after the first
@@ -19,9 +19,6 @@ const leftMax = 200;
 // that does not answer would delay the cancels of other channels and the next run.
 const slowMax = 3;
 const slowMs = 5_000;
-// This time is longer than a create and its look-up together. If the provider refuses to cancel a
-// job for this long, the reconciler gives up, and the job runs to its end.
-const givenUpSeconds = 2 * 3_600;
 
 type Cancelling = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
 type Stopping = Cancelling & Pick<WorkerDeps, 'stopping'>;
@@ -41,7 +38,9 @@ export async function stopLeftJobs(deps: Stopping, cancel = cancelJob): Promise<
 }
 
 async function giveUpLate({ db, events }: Cancelling, job: LeftJob): Promise<void> {
-  if (job.endedSeconds < givenUpSeconds) return;
+  // This time is longer than a create and its look-up together. If the provider refuses to cancel a
+  // job for this long, the reconciler gives up, and the job runs to its end.
+  if (job.endedSeconds < followedForSeconds) return;
   await giveUpCancel(db, job);
   events.cancelGivenUp(job.taskId, job.kind, 'no cancel succeeded within two hours');
 }

@@ -6,9 +6,10 @@ import type { Client } from '@temporalio/client';
 import { createFollowActivities } from '../../activities/jobs/read-and-cancel-job';
 import { endOverdue } from '../../activities/reconcile/end-tasks';
 import { stopLeftJobs } from '../../activities/reconcile/left-jobs';
+import { UpstreamFault } from '../../activities/upstream/provider';
 import { findJob } from '../../src/db/jobs/queries';
 import { takeSlot } from '../../src/db/jobs/slots';
-import { storeReports } from '../../src/db/jobs/steps';
+import { storeLate, storeReports } from '../../src/db/jobs/steps';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { listOverdue } from '../../src/db/reconcile';
 import type { JobInput } from '../../src/domain/job';
@@ -278,5 +279,119 @@ describe('a lost job that is found after its task has failed', () => {
     });
     expect(told(input.taskId)).toEqual([]);
     expect(await findJob(database.db, input)).toMatchObject({ costMicros: null });
+  });
+});
+
+describe('a job that was given up because its provider did not know it', () => {
+  let nextAccount = 0;
+  const cost = { microsPerJob: 2_000_000 };
+  const eventsOf = (name: string, taskId: string) =>
+    upstream.events.filter((event) => event.name === name && event.args.includes(taskId));
+
+  /** The task has failed; meanwhile the provider runs the job, or has lost it. */
+  async function given(script: object) {
+    nextAccount += 1;
+    const accountId = await anAccountWith(database.db, `acct_gone_${nextAccount}`, 100_000_000);
+    const channels = [{ channel: 'studio', upstreamModel: 'studio-2.0', cost }];
+    const plan = aPlan({ channels });
+    const request = aRequest({
+      metadata: { passThrough: { studio: { render: 'none', run_s: 600, ...script } } },
+    });
+    const task = aTaskInput({ accountId, plan });
+    const { taskId } = task;
+    await storePending(database.db, task, { request });
+    await openTask(database.db, task);
+    const input = aJobInput({ taskId, accountId, plan, request });
+    await upstream.attempt(input);
+    const upstreamId = (await findJob(database.db, input))?.upstreamId ?? '';
+    const failure = { code: 'job_gone', sentence: 'The generator lost the task.' };
+    const { kind } = input;
+    const report = { kind, channel: 'studio', upstreamId, status: 'failed' as const, failure };
+    await storeReports(database.db, [{ taskId, kind, report }]);
+    const failed = taskObject(
+      { id: taskId, traceId: 'trace', model: plan.model, createdAt: 1 },
+      { status: 'failed', finishedAt: 2, error: { code: 'provider_error', message: 'gone' } },
+    );
+    const close = { taskId, object: failed, heldMicros: plan.hold.amountMicros, charge: [] };
+    await closeTask(database.db, close);
+    return { input, taskId };
+  }
+  const ended = (taskId: string, ago: string) =>
+    database.db.raw(`update tasks set finished_at = now() - cast(? as interval) where id = ?`, [
+      ago,
+      taskId,
+    ]);
+  /** The provider does not know the job. */
+  function unknown() {
+    const { find, ...rest } = upstream.deps.channels;
+    const known = find('studio')!;
+    const read = () => Promise.reject(new UpstreamFault('not_found', 'gone', ''));
+    const provider = { ...known.provider, read };
+    return { ...upstream.deps, channels: { ...rest, find: () => ({ ...known, provider }) } };
+  }
+
+  test('is cancelled when the provider knows it again', async () => {
+    const { input } = await given({ run_s: 0, queue_s: 600 });
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+    await round();
+    const job = await findJob(database.db, input);
+    expect(job?.cancel).toBeNull();
+    const { provider } = upstream.deps.channels.find('studio') ?? {};
+    expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('and makes its video after all, is counted once, and kept with its cost', async () => {
+    const { input, taskId } = await given({ run_s: 0 });
+    await until('it is followed to its end', async () => {
+      await round();
+      return eventsOf('lateSuccess', taskId).length > 0;
+    });
+    await round();
+    expect(eventsOf('lateSuccess', taskId)).toHaveLength(1);
+    expect(await findJob(database.db, input)).toMatchObject({
+      ...{ state: 'closed', cancel: null, costMicros: cost.microsPerJob },
+      report: { status: 'succeeded' },
+    });
+  });
+
+  test('and stays unknown, is looked for during two hours, also after its erasure', async () => {
+    const { input, taskId } = await given({});
+    await database.db.raw(
+      `update jobs set report = json_build_object('status', report->'status') where task_id = ?`,
+      [taskId],
+    );
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+    await ended(taskId, '2 hours 1 minute');
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
+    expect(eventsOf('cancelGivenUp', taskId)).toEqual([]);
+  });
+});
+
+test('a worker that dies after it stored a late success leaves nothing to cancel', async () => {
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(upstream.attempt(input)).rejects.toThrow();
+  await end(input.taskId, '1 second');
+  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  const { taskId, kind } = input;
+  const report = { ...aSuccess(), channel: 'studio', upstreamId: 'cgt-late' };
+  expect(await storeLate(database.db, { taskId, kind, report })).toBe(true);
+  const asked: string[] = [];
+  const { find, ...rest } = upstream.deps.channels;
+  const known = find('studio')!;
+  const cancel = async (upstreamId: string) => void asked.push(upstreamId);
+  const channels = {
+    ...rest,
+    find: () => ({ ...known, provider: { ...known.provider, cancel } }),
+  };
+  // The reconciler goes on, and so does the activity of the workflow.
+  await stopLeftJobs({ ...upstream.deps, channels });
+  await createFollowActivities({ ...upstream.deps, channels }).cancelJob(input);
+  expect(asked).toEqual([]);
+  expect(await findJob(database.db, input)).toMatchObject({
+    ...{ state: 'closed', cancel: null, upstreamId: 'cgt-late' },
   });
 });

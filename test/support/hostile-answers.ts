@@ -101,7 +101,7 @@ export const spoken: Readonly<Record<string, Spoken>> = {
     page: listOf,
   },
   dashscope: {
-    channel: { ...keyless, ownAccount: true },
+    channel: keyless,
     model: 'wan3.0-video',
     storedId: sameId,
     needs: ['output', 'output.task_status'],

@@ -6,12 +6,13 @@ import type { Knex } from 'knex';
 import type { JobName } from '../../domain/job';
 
 /**
- * True unless the provider has reported the end of the job. If a job has no upstream id, its report
- * comes from this service and not from the provider. Such a report does not show that the job has
- * ended.
+ * True unless the provider has reported the end of the job. If a job has no upstream id, or if the
+ * provider did not know it any more, its report comes from this service and not from the provider.
+ * Such a report does not show that the job has ended.
  */
 export const isNotKnownToEnd = `
-  (report is null or upstream_id is null or report->>'status' in ('queued', 'running'))`;
+  (report is null or upstream_id is null or report->>'status' in ('queued', 'running')
+   or report->'failure'->>'code' = 'job_gone')`;
 
 /**
  * Part of the statement that closes a task. If the task failed, its jobs that may still run are

@@ -230,21 +230,25 @@ const updateReported = prepare<JobName>(
 );
 
 /**
- * Stores the success of a lost job whose task has failed meanwhile. Returns false if the job has
- * another upstream id, or if the upstream job belongs to another task.
+ * Stores the success of a job that was lost, or given up as gone, and whose task has failed meanwhile.
+ * Then nothing is left to cancel. Returns false if the row knows the end of the job or another
+ * upstream id, or if the upstream job belongs to another task.
  */
 export async function storeLate(db: Knex, late: JobNews) {
   const { taskId, kind, report } = late;
   const costs = await costsOf(db, [late]);
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update jobs set upstream_id = :upstreamId, status = 'succeeded', cost_micros = :cost,
+            state = 'closed', cancel = null,
             -- The links of a forgotten task are not stored any more.
             report = case when exists (select from tasks where id = :taskId and request_hash <> '')
                           then cast(:report as jsonb)
                           else jsonb_build_object('status', 'succeeded') end
-      where task_id = :taskId and kind = :kind and upstream_id is null
+      where task_id = :taskId and kind = :kind
+        and (upstream_id is null or upstream_id = :upstreamId and cancel = 'wanted')
         and not exists (select 1 from jobs other
-                         where other.channel = jobs.channel and other.upstream_id = :upstreamId)
+                         where other.channel = jobs.channel and other.upstream_id = :upstreamId
+                           and other.task_id <> jobs.task_id)
      returning 1`,
     {
       ...{ taskId, kind, upstreamId: report.upstreamId, report: JSON.stringify(report) },
