@@ -359,6 +359,8 @@ test.each([
 test('a read and a page of a list are one statement each, as in our own form', async () => {
   const { id } = (await api.call('POST', videos, video)).json;
   await api.finish(id);
+  // The first list of tasks of clients that repeat their creates writes that the caller has their ids.
+  await api.call('GET', '/v1/tasks?limit=100');
   for (const path of [`/v1/videos/generations/${id}`, `${videos}/${id}`, '/v1/tasks', videos]) {
     const counted = countStatements(api.apiDb);
     expect((await api.call('GET', path)).status).toBe(200);
