@@ -42,7 +42,7 @@ const resultFault = names({
   stop_after_bytes: byteCount,
   claim_bytes: byteCount,
   bytes_per_s: z.number().min(1).max(1_000_000_000),
-  size_bytes: byteCount,
+  total_bytes: byteCount,
 });
 
 const innerScript = names({

@@ -40,7 +40,7 @@ export async function serveContent(
   content: Content,
   fault: ResultFault = {},
 ): Promise<void> {
-  const { name, size, open } = fault.size_bytes === undefined ? content : zeros(content, fault);
+  const { name, size, open } = fault.total_bytes === undefined ? content : zeros(content, fault);
   const { request, response } = exchange;
   const range = parseRange(request.headers.range, size);
   const headers = {
@@ -77,13 +77,13 @@ function lengthHeaders(length: number, { claim_bytes }: ResultFault): object {
   return { 'Content-Length': claim_bytes, Connection: 'close' };
 }
 
-function zeros({ name }: Content, { size_bytes = 0 }: ResultFault): Content {
+function zeros({ name }: Content, { total_bytes = 0 }: ResultFault): Content {
   function* chunks(length: number) {
     for (let left = length; left > 0; left -= ZEROS.length) {
       yield left < ZEROS.length ? ZEROS.subarray(0, left) : ZEROS;
     }
   }
-  return { name, size: size_bytes, open: (start, end) => Readable.from(chunks(end - start + 1)) };
+  return { name, size: total_bytes, open: (start, end) => Readable.from(chunks(end - start + 1)) };
 }
 
 async function* slowOrCut(body: Readable, fault: ResultFault): AsyncGenerator<Buffer> {

@@ -136,38 +136,6 @@ test('a model over several channels takes only the options that each of them pas
   });
 });
 
-test('a gateway gets no option that would set what is priced', () => {
-  const channels = { a: aVideosChannel('https://a.example.com/v1', { profile: 'gateway' }) };
-  const catalogue = parseCatalogue(withVideos(channels, { one: aVideosModel('a') }), {});
-  const refused = (passThrough: Record<string, unknown>) => {
-    const request = aRequest({ model: 'one', metadata: { passThrough } });
-    return planTask(request, catalogue, { seed: 1 }).refusals?.map(({ param }) => param);
-  };
-  const names = [
-    ...['n', 'N', 'num', 'num_frames', 'numFrames', 'num-frames', 'frameCount', 'max_frames'],
-    ...['durationSeconds', 'duration_seconds', 'video_duration', 'videoLength', 'length'],
-    ...['sampleCount', 'sample_count', 'num_samples', 'numberOfVideos', 'num_videos'],
-    ...['num_outputs', 'batch_size', 'batch', 'width', 'video_size', 'output_resolution'],
-    ...['aspectRatio', 'ratio_', 'video_quality', 'quality', 'upscale_factor', 'serviceTier'],
-    ...['image_url', 'first_frame', 'input_reference', 'video', 'Video', 'audio', 'with_sound'],
-    ...['metadata', 'parameters', 'extraBody', 'extra_params', 'provider_options', 'model_name'],
-    ...['generationConfig', 'input', 'target', 'num_clips', 'num_generations', 'copies', 'secs'],
-    ...['base_model', 'checkpoint', 'enable_hd', 'is_pro', 'high_definition', 'voice', 'img_url'],
-    ...['settings', 'overrides', 'kwargs', 'payload', 'advanced'],
-  ];
-  const options = Object.fromEntries(names.map((name) => [name, 4]));
-  expect(refused(options)).toEqual(names.map((name) => `metadata.${name}`));
-  // An object is refused for a name inside it.
-  expect(refused({ style: { look: [{ Duration: 15 }] } })).toEqual(['metadata.style']);
-  const others = [
-    ...['negative_prompt', 'guidance_scale', 'cfg_scale', 'fps', 'num_inference_steps', 'sampler'],
-    ...['sample_steps', 'lora', 'style', 'camera', 'motion_strength', 'prompt_extend', 'scheduler'],
-    ...['target_fps', 'noise_frame_offset', 'discount', 'acceleration'],
-    ...['true_cfg_scale', 'flow_shift', 'boundary_ratio', 'person_generation'],
-  ];
-  expect(refused(Object.fromEntries(others.map((name) => [name, 4])))).toBeUndefined();
-});
-
 test('a self-hosted server gets no object that could hold any other option', () => {
   const metadata = { passThrough: { extra_params: { num_outputs: 4 } } };
   const fault = ['unsupported_value', 'metadata.extra_params'];

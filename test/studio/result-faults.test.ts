@@ -101,8 +101,8 @@ test('with `bytes_per_s` the studio sends the file slowly', async () => {
   expect(performance.now() - began).toBeGreaterThan(900);
 });
 
-test('with `size_bytes` the studio can stream a body of 2 GB', async () => {
-  const reply = await open(await linkWith({ size_bytes: 2_000_000_000 }));
+test('with `total_bytes` the studio can stream a body of 2 GB', async () => {
+  const reply = await open(await linkWith({ total_bytes: 2_000_000_000 }));
   expect(reply.headers['content-length']).toBe('2000000000');
   let bytes = 0;
   for await (const chunk of reply) {
@@ -113,8 +113,8 @@ test('with `size_bytes` the studio can stream a body of 2 GB', async () => {
   expect(bytes).toBeGreaterThan(50_000_000);
 });
 
-test('with `size_bytes` the studio sends exactly the given number of bytes', async () => {
-  const reply = await open(await linkWith({ size_bytes: 1_000_001 }));
+test('with `total_bytes` the studio sends exactly the given number of bytes', async () => {
+  const reply = await open(await linkWith({ total_bytes: 1_000_001 }));
   expect(await readAll(reply)).toEqual({ bytes: 1_000_001, isWhole: true });
 });
 

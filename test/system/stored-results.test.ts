@@ -142,7 +142,7 @@ test('a task whose video can never be fetched fails and is refunded, and its fil
 
 test('a video is stored although its worker stops in the middle of the copy', async () => {
   const { json } = await service.create(
-    textTask({ result: { bytes_per_s: 500, size_bytes: 1_000_000, times: 1 } }),
+    textTask({ result: { bytes_per_s: 500, total_bytes: 1_000_000, times: 1 } }),
   );
   await until('the copy has begun', async () => (await filesOf(service, json.id)).length === 1);
   await service.stopWorker();

@@ -2,6 +2,7 @@
 
 import { promisedLengths } from '../../../src/domain/protocol-facts';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
+import { setsPriceInside } from '../sets-price';
 import { enlarged, tiers } from './body';
 import { createMinimax } from './client';
 
@@ -14,6 +15,7 @@ export const minimax: Protocol = {
   limits: () => ({
     ignores: ['seed', 'safety_identifier'],
     options: ['extra'],
+    refuses: (_, extra) => setsPriceInside(extra),
     ratios: { text: 'fixed', frames: 'image' },
   }),
   enhances: { bases: ['720p', '768p'], targets: [enlarged.tier], toolVersions: ['standard'] },

@@ -1,9 +1,9 @@
 // OpenAI videos (`/v1/videos`): a generator. Many self-hosted servers and gateways speak it, each in
 // a dialect of its own.
 
-import { plainOf } from '../../../src/contract/near-names';
 import type { Limits } from '../../../src/domain/limits';
 import type { BrokenPromise, Promises, Protocol } from '../protocol';
+import { setsPrice } from '../sets-price';
 import { createOpenaiVideos } from './client';
 import { profileNamed, profileNames } from './profiles';
 
@@ -17,38 +17,6 @@ export const openaiVideos: Protocol = {
   trusts: ['honoursIdempotencyKey'],
   connect: createOpenaiVideos,
 };
-
-/**
- * What a gateway could understand as another length, size, quality, number of videos, model, picture
- * or sound, or as an object of more options. Parts of a plain name; `^` and `$` are its ends.
- */
-const priced = new RegExp(
-  [
-    ...['duration', 'second', '^secs?$', 'numsec', 'length', 'frames?$', '^num.*frame'],
-    ...['size', 'width', 'height', 'dimension', 'pixel', 'resolution', 'aspect', '^ratio'],
-    ...['quality', 'definition', 'upscal', 'tier', 'priority', 'model', 'checkpoint', 'engine'],
-    ...[
-      '^(enable|is)?(hd|pro)(mode)?$',
-      '^n$',
-      '^num$',
-      '(?<!dis|ac)counts?$',
-      'number',
-      'samples$',
-    ],
-    ...['outputs', 'batch', 'varia', 'clips', 'generations', 'copies'],
-    ...['image', 'img', 'photo', 'video', 'picture', 'reference'],
-    ...['audio', 'sound', 'voice', 'music', 'bgm', 'speech'],
-    ...['metadata', 'param', 'options$', 'config', 'settings', 'overrides', 'kwargs', 'payload'],
-    ...['^extra', '^input', '^target$', '^advanced$'],
-  ].join('|'),
-);
-
-/** An object or a list sets what is priced if a name inside does. */
-function setsPrice(name: string, value: unknown): boolean {
-  if (priced.test(plainOf(name))) return true;
-  const isNested = typeof value === 'object' && value !== null;
-  return isNested && Object.entries(value).some(([inner, one]) => setsPrice(inner, one));
-}
 
 /** No dialect has a mark or a name of the end user; each one has its own options. */
 function limits(name: string | null): Partial<Limits> {
