@@ -25,7 +25,11 @@ const run = promisify(execFile);
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: object };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: object;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: { readonly template?: { readonly metadata: object; readonly spec: object } };
 }
 
@@ -63,8 +67,9 @@ describeWithGo(`the chart at an API server${why}`, () => {
 
   test('every object is created strictly, changed, rolled back and removed, and the migration is a job', async () => {
     const all = await rendered();
-    const jobs = all.filter(({ kind }) => kind === 'Job');
-    const others = all.filter(({ kind }) => kind !== 'Job');
+    const isHook = ({ metadata }: Manifest) => 'helm.sh/hook' in (metadata.annotations ?? {});
+    const hooks = all.filter(isHook);
+    const others = all.filter((one) => !isHook(one));
     const kinds = new Set(others.map(({ kind }) => kind));
     for (const kind of ['NetworkPolicy', 'PodDisruptionBudget', 'PrometheusRule']) {
       expect([...kinds]).toContain(kind);
@@ -82,10 +87,18 @@ describeWithGo(`the chart at an API server${why}`, () => {
     // Without a node no hook ends, so the migration is created by itself.
     await helm('install', 'video', chart, '--no-hooks', ...everything);
     for (const one of others) expect([one.kind, await found(one)]).toEqual([one.kind, 200]);
-    for (const one of jobs) {
+    for (const one of hooks) {
       expect((await kubernetes.call('POST', pathOf(one), one)).status).toBe(201);
     }
     await helm('upgrade', 'video', chart, '--no-hooks', ...everything, '--set', 'api.replicas=3');
+    // An autoscaler leaves 0 pods alone, so the upgrade after 0 sets the number.
+    for (const replicas of [0, 2]) {
+      const set = ['--set', `api.replicas=${replicas}`];
+      await helm('upgrade', 'video', chart, '--no-hooks', ...everything, ...set);
+      const path = '/apis/apps/v1/namespaces/video/deployments/video-api';
+      const { body } = await kubernetes.call('GET', path);
+      expect(body).toMatchObject({ spec: { replicas } });
+    }
     await helm('rollback', 'video', '1', '--no-hooks');
     await helm('uninstall', 'video', '--no-hooks');
     for (const one of others) {

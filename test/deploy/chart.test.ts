@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { cached } from '../../src/embedded/cache';
 import {
   chart,
@@ -16,44 +16,20 @@ import {
   describeWithGo,
   everything,
   go,
+  kubernetes,
   least,
+  manifests,
   operatorModule,
+  parts,
+  podsOf,
+  refusal,
+  template,
   why,
 } from '../support/chart';
 
 const run = promisify(execFile);
 const schemaPackage =
   'kubernetes-validate==1.37.0 --hash=sha256:85136d018a27b50ec7fc049d902bfa5193f5976807e6c0f408e3ab6fe078cad9\n';
-const kubernetes = '1.34.0';
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec: {
-    readonly replicas?: number;
-    readonly template: { readonly spec: PodSpec };
-    readonly minReplicas?: number;
-    readonly egress?: readonly {
-      readonly ports: readonly { readonly port: number }[];
-      readonly to?: readonly { readonly ipBlock: { readonly cidr: string } }[];
-    }[];
-    readonly metrics?: readonly {
-      readonly external?: { readonly metric: { readonly name: string } };
-    }[];
-  };
-}
-
-interface PodSpec {
-  readonly securityContext: object;
-  readonly containers: readonly {
-    readonly image: string;
-    readonly env: readonly { readonly name: string; readonly value: string }[];
-    readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[];
-    readonly securityContext: object;
-  }[];
-  readonly volumes: readonly { readonly name: string }[];
-}
-
 describeWithGo(`the chart${why}`, () => {
   let tools: string;
   let schemas: string;
@@ -61,34 +37,18 @@ describeWithGo(`the chart${why}`, () => {
   beforeAll(async () => {
     tools = await chartTools();
     schemas = await cached({
-      name: 'chart-schemas-1',
-      needs: ['deployment-apps-v1.json', 'servicemonitor-monitoring-v1.json'],
+      name: 'chart-schemas-2',
+      needs: [
+        'deployment-apps-v1.json',
+        'serviceaccount-v1.json',
+        'servicemonitor-monitoring-v1.json',
+      ],
       fill: collectSchemas,
     });
   }, 1_200_000);
 
   const helm = (...args: readonly string[]) =>
     run(join(tools, 'helm'), [...args], { maxBuffer: 2 ** 26 });
-  const template = async (...args: readonly string[]) => {
-    const { stdout } = await helm(
-      'template',
-      'video',
-      chart,
-      '--kube-version',
-      kubernetes,
-      ...args,
-    );
-    return stdout;
-  };
-  const manifests = async (...args: readonly string[]) =>
-    parseAllDocuments(await template(...args)).flatMap(
-      (one) => (one.toJS() as Manifest | null) ?? [],
-    );
-  const refusal = (...args: readonly string[]) =>
-    template(...args).then(
-      () => 'nothing',
-      (error: { stderr: string }) => error.stderr,
-    );
 
   test('the chart passes helm lint', async () => {
     const { stdout } = await helm(
@@ -151,6 +111,25 @@ describeWithGo(`the chart${why}`, () => {
     ['an unknown name of autoscaling', 'workers.main.autoscaling.enabld=true', 'enabld'],
     ['a port that its probes do not ask', 'settings.PORT=9000', 'PORT'],
     ['a setting in lower case', 'settings.log=debug', 'log'],
+    ['an unknown name of a pod', 'api.pod.nodeSelctor.a=b', 'nodeSelctor'],
+    ['a replaced port in an extra variable', 'pod.extraEnv[0].name=PORT', 'extraEnv'],
+    ['a service of an unknown type', 'api.service.type=ExternalName', 'type'],
+    ['fewer pods than none', 'api.replicas=-1', 'replicas'],
+    [
+      'an ingress without a host',
+      'api.ingress.enabled=true,settings.TRUSTED_PROXIES=1,api.ingress.tlsSecret=tls',
+      'api.ingress.hosts is empty',
+    ],
+    [
+      'an ingress without TLS',
+      'api.ingress.enabled=true,settings.TRUSTED_PROXIES=1,api.ingress.hosts={a.example.com}',
+      'api.ingress.tlsSecret is empty',
+    ],
+    [
+      'a container that keeps the migration from its end',
+      'migrate.pod.extraContainers[0].name=logs',
+      'migrate.pod.extraContainers',
+    ],
     [
       'an address range without a length',
       'networkPolicy.databaseCidrs={10.1.0.0}',
@@ -195,7 +174,7 @@ image: { tag: a1 }
 migrate: { tag: b2 }
 settings: { UPLOADED_BYTES_MAX: 20000000000, CONNECTIONS_MAX: 1000000, TRUSTED_PROXIES: 1, METRICS_HOST: "::" }
 secrets: { files: own-files }
-api: { ingress: { enabled: true, host: v.example.com, tlsSecret: tls } }
+api: { ingress: { enabled: true, hosts: [v.example.com], tlsSecret: tls } }
 workers:
   main: null
   "1234567": { tag: "1234567", settings: { WORKER_BUILD_ID: "1234567" } }
@@ -204,7 +183,7 @@ workers:
     const all = await manifests(...least, '--values', file).finally(() =>
       rm(folder, { recursive: true }),
     );
-    const pods = all.filter(({ kind }) => /^(Deployment|Job)$/.test(kind));
+    const pods = podsOf(all);
     const images = pods.map(({ metadata, spec }) => [
       metadata.name,
       spec.template.spec.containers[0]?.image.split(':')[1],
@@ -227,9 +206,7 @@ workers:
   });
 
   test('every pod runs as an unprivileged user with a read-only file system and gets only its own secrets', async () => {
-    const pods = (await manifests(...everything)).filter(({ kind }) =>
-      /^(Deployment|Job)$/.test(kind),
-    );
+    const pods = podsOf(await manifests(...parts));
     const secretsOf = Object.fromEntries(
       pods.map(({ metadata, spec }) => [
         metadata.name,
@@ -292,6 +269,7 @@ async function collectSchemas(folder: string): Promise<void> {
     ...['configmap-v1', 'deployment-apps-v1', 'horizontalpodautoscaler-autoscaling-v2'],
     ...['ingress-networking-v1', 'job-batch-v1', 'networkpolicy-networking-v1'],
     ...['persistentvolumeclaim-v1', 'poddisruptionbudget-policy-v1', 'service-v1'],
+    'serviceaccount-v1',
   ];
   for (const kind of kinds) {
     const text = await readFile(join(source, `${kind}.json`), 'utf8');

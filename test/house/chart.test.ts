@@ -37,13 +37,20 @@ test('the README of the Helm chart describes every value', () => {
   expect(missing).toEqual([]);
 });
 
-/** Returns the paths of all values. A list, or an object named in `whole`, is one value. */
+/** Returns the paths of all values. A list, an empty object and an object named in `whole` are one value. */
 function namesIn(group: object, before = ''): string[] {
   return Object.entries(group).flatMap(([name, value]) => {
     const path = before + name;
-    const whole = ['settings', 'resources', 'workers', 'nodeSelector', 'labels', 'annotations'];
-    const isGroup = value !== null && typeof value === 'object' && !Array.isArray(value);
-    return isGroup && !whole.includes(name) ? namesIn(value, `${path}.`) : [path];
+    const whole = [
+      'settings',
+      'resources',
+      'workers',
+      'containerSecurityContext',
+      'seccompProfile',
+    ];
+    const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
+    const isGroup = isObject && Object.keys(value).length > 0 && !whole.includes(name);
+    return isGroup ? namesIn(value, `${path}.`) : [path];
   });
 }
 

@@ -4,6 +4,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
 import { cached } from '../../src/embedded/cache';
 
 const run = promisify(execFile);
@@ -27,7 +28,8 @@ export const least = [
   ...['--set', 'secrets.worker=video-worker,secrets.migrate=video-migrate'],
   ...['--set-file', `catalogue.content=${join(project, 'catalogue.ark.yaml')}`],
 ];
-export const everything = [
+/** Every part of the chart. */
+export const parts = [
   ...least,
   ...[
     '--set',
@@ -36,7 +38,10 @@ export const everything = [
     `monitoring.rules=${join(project, 'ops/alerts.yaml')}`,
   ],
   ...['--set', 'api.autoscaling.enabled=true,workerDefaults.autoscaling.enabled=true'],
-  ...['--set', 'api.ingress.enabled=true,api.ingress.host=v.example.com,api.ingress.tlsSecret=tls'],
+  ...[
+    '--set',
+    'api.ingress.enabled=true,api.ingress.hosts={v.example.com},api.ingress.tlsSecret=tls',
+  ],
   ...['--set', 'settings.TRUSTED_PROXIES=1'],
   ...['--set', 'workers.next.tag=b2,workers.next.settings.WORKER_BUILD_ID=b2'],
   ...[
@@ -50,6 +55,86 @@ export const everything = [
   ...['--set', 'networkPolicy.databaseCidrs={10.1.0.0/16,fd00::/64}'],
   ...['--set', 'networkPolicy.temporalCidrs={10.2.0.5/32}'],
 ];
+
+/** Every part, and each value about pods, the service and the service account. */
+export const everything = [
+  ...parts,
+  ...['--values', join(project, 'test/support/chart-values.yaml')],
+];
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[];
+  readonly securityContext?: object;
+  readonly resources?: object;
+  readonly volumeMounts: readonly { readonly name: string }[];
+}
+
+export interface PodSpec {
+  readonly automountServiceAccountToken: boolean;
+  readonly serviceAccountName?: string;
+  readonly securityContext?: object;
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly { readonly name: string }[];
+  readonly volumes: readonly { readonly name: string }[];
+  readonly topologySpreadConstraints?: readonly { readonly topologyKey: string }[];
+}
+
+interface Metadata {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly automountServiceAccountToken?: boolean;
+  readonly spec: {
+    readonly replicas?: number;
+    readonly type?: string;
+    readonly externalTrafficPolicy?: string;
+    readonly selector: object;
+    readonly template: { readonly metadata: Metadata; readonly spec: PodSpec };
+    readonly minReplicas?: number;
+    readonly ports?: readonly { readonly name: string }[];
+    readonly rules?: readonly { readonly host: string }[];
+    readonly tls?: readonly { readonly hosts: readonly string[]; readonly secretName: string }[];
+    readonly egress?: readonly {
+      readonly ports: readonly { readonly port: number }[];
+      readonly to?: readonly { readonly ipBlock: { readonly cidr: string } }[];
+    }[];
+    readonly metrics?: readonly {
+      readonly external?: { readonly metric: { readonly name: string } };
+    }[];
+  };
+}
+
+export const kubernetes = '1.34.0';
+
+/** Renders the chart as a release with the name `video`. */
+export async function template(...args: readonly string[]): Promise<string> {
+  const options = ['template', 'video', chart, '--kube-version', kubernetes];
+  const helm = join(await chartTools(), 'helm');
+  return (await run(helm, [...options, ...args], { maxBuffer: 2 ** 26 })).stdout;
+}
+
+export async function manifests(...args: readonly string[]): Promise<readonly Manifest[]> {
+  const documents = parseAllDocuments(await template(...args));
+  return documents.flatMap((one) => (one.toJS() as Manifest | null) ?? []);
+}
+
+/** Helm's message about values that it refuses. */
+export const refusal = (...args: readonly string[]): Promise<string> =>
+  template(...args).then(
+    () => 'nothing',
+    (error: { stderr: string }) => error.stderr,
+  );
+
+export const podsOf = (all: readonly Manifest[]) =>
+  all.filter(({ kind }) => /^(Deployment|Job)$/.test(kind));
 
 /** The folder of the programs `helm` and `kubeconform`. */
 export function chartTools(): Promise<string> {
