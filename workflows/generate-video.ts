@@ -102,7 +102,7 @@ async function untilDeadline(
       deadline.then(expire, () => undefined);
       return work();
     });
-    return isFailure(report) ? failedUpstream(report) : { succeeded: true };
+    return isFailure(report) ? failedUpstream(report, task.plan) : { succeeded: true };
   } catch (error) {
     if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
     return timeIsUp ? lastCheck(task) : cancelled();

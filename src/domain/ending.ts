@@ -43,10 +43,14 @@ export function notStored(): Ending {
   return failed({ code: 'task_error', message: 'The video could not be stored in time.' });
 }
 
-export function failedUpstream(report: JobReport): Ending {
-  const message = report.failure?.sentence ?? 'The generator could not finish this video.';
+export function failedUpstream(report: JobReport, { inputType }: Plan): Ending {
+  const sentence = report.failure?.sentence ?? 'The generator could not finish this video.';
+  const isHinted = report.failure?.mayBeMedia === true && inputType !== 'text_to_video';
+  const message = isHinted ? `${sentence} ${mediaHint}` : sentence;
   return failed({ code: report.failure?.ours ? 'task_error' : 'provider_error', message });
 }
+
+const mediaHint = 'The likeliest cause is the address of a file that is not public.';
 
 /** The final object of a task, and what is charged for it. */
 export function finalObject(

@@ -50,6 +50,8 @@ export interface JobFailure {
    * True if the service failed the job itself, for example because a lost job cannot be identified.
    */
   readonly ours?: true;
+  /** True if the provider's code may stand for a file that it could not fetch. */
+  readonly mayBeMedia?: true;
 }
 
 /** The reason why an attempt to place a job failed, in our own words. */

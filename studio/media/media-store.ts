@@ -69,6 +69,8 @@ const BYTES_MAX: Record<MediaKind, number> = {
 
 /** The time limit of a download, so that a slow server cannot block a rendering. */
 const FETCH_MS = 60_000;
+/** The time limit of a check, so that a create is answered in time. */
+const CHECK_MS = 5_000;
 const EIGHT_DAYS_MS = 8 * 86_400_000;
 const CLEAN_MS = 3_600_000;
 
@@ -122,13 +124,39 @@ export function createMediaStore({ dataDir, allowHosts, ownFile }: Parts) {
     try {
       await download({ url, kind, label, path, bytesMax, allowHosts, signal });
     } catch (error) {
-      if (error instanceof MediaFault) throw error;
-      throw new MediaFault(`${label} could not be fetched: ${reason(error)}`);
+      throw mediaFault(label, error);
     }
     return { path, isFromStudio: false };
   }
 
-  return { keepInline, fetch, close: () => clearInterval(cleaning) };
+  /** Throws a MediaFault if a file of somebody else cannot be fetched. */
+  async function check(url: string, kind: MediaKind): Promise<void> {
+    const own = await ownFile(url).catch(() => url);
+    if (own === undefined && /^https?:/i.test(url)) await tryDownload(url, kind, allowHosts);
+  }
+
+  return { keepInline, fetch, check, close: () => clearInterval(cleaning) };
+}
+
+async function tryDownload(
+  url: string,
+  kind: MediaKind,
+  allowHosts: readonly string[],
+): Promise<void> {
+  const label = `The ${kind} ${shorten(url)}`;
+  const signal = AbortSignal.timeout(CHECK_MS);
+  try {
+    const reply = await openDownload(url, { allowHosts, schemes: ['https', 'http'], signal });
+    reply.body.destroy();
+    checkReply(reply, kind, label);
+  } catch (error) {
+    throw mediaFault(label, error);
+  }
+}
+
+function mediaFault(label: string, error: unknown): MediaFault {
+  if (error instanceof MediaFault) return error;
+  return new MediaFault(`${label} could not be fetched: ${reason(error)}`);
 }
 
 async function download({ url, kind, label, path, bytesMax, ...access }: Download): Promise<void> {

@@ -8,7 +8,7 @@ import type { Exchange } from '../http';
 import { header } from '../http';
 import { createFaultCounter } from '../jobs/fault-counter';
 import type { CreateFault, Script } from '../jobs/fault-script';
-import { parseScript } from '../jobs/fault-script';
+import { isRendered, parseScript } from '../jobs/fault-script';
 import type { Job, JobKind, JobRecord } from '../jobs/job';
 import type { Jobs } from '../jobs/job-records';
 import { identify } from './create-faults';
@@ -18,7 +18,8 @@ import { given } from './fields';
 export interface CreateCall {
   fault: CreateFault | undefined;
   /** The job of an earlier call with the same idempotency key. */
-  earlier: Job | undefined;
+  readonly earlier: Job | undefined;
+  isRendered: boolean;
   /** Returns the fields of a new job that do not depend on the requested video. */
   newRecord(expiresAfterMs: number): Omit<JobRecord, 'id'>;
 }
@@ -43,7 +44,11 @@ export function createCallParser(jobs: Jobs, globalScript: () => Script) {
     const key = script.ignore_idempotency_key ? undefined : sentKey;
     return {
       fault: script.create && nextFault(script.create, identify(exchange, kind, body, sentKey)),
-      earlier: key === undefined ? undefined : findByKey(jobs, kind, key),
+      // Another call with the key may be accepted while this one waits.
+      get earlier() {
+        return key === undefined ? undefined : findByKey(jobs, kind, key);
+      },
+      isRendered: isRendered(script),
       newRecord(expiresAfterMs) {
         const now = Date.now();
         return {

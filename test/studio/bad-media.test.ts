@@ -76,6 +76,23 @@ test.each<[string, string, RegExp]>([
   expect((await failureOf([image(url)])).message).toMatch(message);
 });
 
+test.each<[string, Make, string, string]>([
+  ['an image', first, '/nothing', 'content[1].image_url'],
+  ['an image that is a page', first, '/page', 'content[1].image_url'],
+  ['a video', video, '/nothing', 'content[1].video_url'],
+  ['an audio file', audio, '/nothing', 'content[1].audio_url'],
+])(
+  'a create with %s that cannot be fetched is refused at its entry',
+  async (_, make, path, param) => {
+    const content = [text('x'), make(`http://${host}${path}`)];
+    const answer = await studio.create({ studio: {}, content });
+    expect(answer).toMatchObject({
+      status: 400,
+      json: { error: { code: 'InvalidParameter', param } },
+    });
+  },
+);
+
 test('the studio’s own media are checked like other media', async () => {
   const tiny = await studio.reaching(await studio.accepted({}), 'succeeded');
   expect((await failureOf([video(tiny.content.video_url)])).message).toMatch(
@@ -109,17 +126,24 @@ test('an image without a content type is recognised by its bytes', async () => {
     content: [text('x'), image(`http://${host}/plain`, 'reference_image')],
   });
   await studio.reaching(id, 'succeeded', 50_000);
-  expect(asked).toEqual(['/plain']);
+  // Once for the check at the create, and once for the job.
+  expect(asked).toEqual(['/plain', '/plain']);
 });
 
 test('the studio still completes a job after all these jobs with bad media', async () => {
   await studio.reaching(await studio.accepted({}), 'succeeded');
 });
 
-async function failureOf(media: object[]): Promise<{ code: string; message: string }> {
+/** The error of the create, or of the job if the create was accepted. */
+async function failureOf(
+  media: object[],
+): Promise<{ code: string; message: string; param?: string }> {
   const content = [text('x'), ...media];
-  const id = await studio.accepted({ duration: 4, resolution: '480p', studio: {}, content });
-  return (await studio.reaching(id, 'failed')).error;
+  const { status, json } = await studio.create({
+    ...{ duration: 4, resolution: '480p', studio: {}, content },
+  });
+  if (status !== 200) return json.error;
+  return (await studio.reaching(json.id, 'failed')).error;
 }
 
 async function fillServer(): Promise<void> {

@@ -49,7 +49,7 @@ export function createArk(access: ProviderAccess): Provider {
       });
       const id = upstreamIdOf(field(answer.json, 'id'));
       if (answer.status === 200 && id) return id;
-      throw classifyFault(answer);
+      throw classifyFault(answer, input.request);
     },
 
     read: (upstreamId) => readOne(upstreamId, access.timeoutMs),

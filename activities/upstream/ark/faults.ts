@@ -2,24 +2,48 @@
 // text. This file also chooses the sentence for the customer, because customers do not get the
 // texts of the generator (docs/decisions.md, 11).
 
+import type { VideoRequest } from '../../../src/contract/request';
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { codeOf, field, paramOf } from '../http-exchange';
 import { endedAs, type FailedStatus, unfinished } from '../job-readings';
+import { fieldsOf, type MediaClue, mediaSentence } from '../media-clues';
 import { UpstreamFault } from '../provider';
 
-export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+/** `request`: the request of a create. */
+export function classifyFault(
+  answer: UpstreamAnswer,
+  request: VideoRequest | null = null,
+): UpstreamFault {
   const error = field(answer.json, 'error');
   const code = codeOf(error);
   const kind = kindOf(answer.status, code);
+  const param = paramOf(error);
+  const refusal = () =>
+    mediaSentence(sentenceOf(code ?? ''), clueOf(code, param, request), request);
   return new UpstreamFault(
     kind,
     code ?? `HTTP_${answer.status}`,
-    kind === 'caller' ? sentenceOf(code ?? '') : 'The generator could not take the task.',
+    kind === 'caller' ? refusal() : 'The generator could not take the task.',
     answer.retryAfterMs,
-    { param: paramOf(error) },
+    { param },
   );
+}
+
+/** A file that cannot be fetched has no code of its own: the refusal names the entry of `content`. */
+function clueOf(
+  code: string | null,
+  param: string | undefined,
+  request: VideoRequest | null,
+): MediaClue | null {
+  const entry = /^content\[(\d{1,3})\](\.(image|video|audio)_url(\.url)?)?$/.exec(param ?? '')?.[1];
+  // The first entry is the prompt.
+  const field = request && entry ? fieldsOf(request)[Number(entry) - 1] : undefined;
+  if (code?.startsWith('InvalidImageURL')) return { is: 'refused', field };
+  if (code !== 'InvalidParameter') return null;
+  if (field !== undefined) return { is: 'refused', field };
+  return param === undefined || param === 'content' ? { is: 'unsaid' } : null;
 }
 
 /**
@@ -51,7 +75,12 @@ function isUnknownModel(code: string): boolean {
 export function failureOf(status: FailedStatus, error: unknown): JobFailure {
   return endedAs(status, () => {
     const code = codeOf(error) ?? '';
-    return { code: code || 'failed', sentence: sentenceOf(code) };
+    const mayBeMedia = code === 'InvalidParameter' || code.startsWith('InvalidImageURL');
+    return {
+      code: code || 'failed',
+      sentence: sentenceOf(code),
+      ...(mayBeMedia ? { mayBeMedia } : {}),
+    };
   });
 }
 

@@ -46,7 +46,7 @@ export function createDashscope(access: ProviderAccess): Provider {
       });
       const id = upstreamIdOf(field(field(answer.json, 'output'), 'task_id'));
       if (answer.status === 200 && id) return id;
-      throw classifyFault(answer);
+      throw classifyFault(answer, input.request);
     },
 
     read: (upstreamId) => read(upstreamId, timeoutMs),

@@ -2,20 +2,27 @@
 // chooses the sentence for the customer. A refusal may come with HTTP 200: only the id of a task
 // shows that a create was accepted.
 
+import type { VideoRequest } from '../../../src/contract/request';
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { codeOf } from '../http-exchange';
 import { endedAs, type FailedStatus, failedWith } from '../job-readings';
+import { type MediaClue, mediaSentence, unfetchedFile } from '../media-clues';
 import { UpstreamFault } from '../provider';
 
-export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+/** `request`: the request of a create. */
+export function classifyFault(
+  answer: UpstreamAnswer,
+  request: VideoRequest | null = null,
+): UpstreamFault {
   const code = codeOf(answer.json);
   const kind = kindOf(answer.status, code);
+  const refusal = () => mediaSentence(refusalOf(code ?? ''), clueOf(code ?? ''), request);
   return new UpstreamFault(
     kind,
     code ?? `HTTP_${answer.status}`,
-    kind === 'caller' ? refusalOf(code ?? '') : 'The generator could not take the task.',
+    kind === 'caller' ? refusal() : 'The generator could not take the task.',
     answer.retryAfterMs,
   );
 }
@@ -42,7 +49,9 @@ function isOfAccount(code: string): boolean {
 export function failureOf(status: FailedStatus, output: unknown): JobFailure {
   return endedAs(status, () => {
     const code = codeOf(output) ?? 'failed';
-    return failedWith(code, isOfContentCheck(code));
+    if (isOfDownload(code)) return { code, sentence: unfetchedFile };
+    const failed = failedWith(code, isOfContentCheck(code));
+    return code === 'InvalidParameter' ? { ...failed, mayBeMedia: true } : failed;
   });
 }
 
@@ -54,4 +63,16 @@ function refusalOf(code: string): string {
 
 function isOfContentCheck(code: string): boolean {
   return /^(DataInspectionFailed|IPInfringement)/.test(code);
+}
+
+/** The protocol never names the file. Newer models have no code of their own for a download. */
+function clueOf(code: string): MediaClue | null {
+  if (isOfDownload(code)) return { is: 'unfetched' };
+  return code === 'InvalidParameter' ? { is: 'unsaid' } : null;
+}
+
+function isOfDownload(code: string): boolean {
+  return /^(InvalidURL|InvalidParameter\.DataInspection|BadRequest\.InputDownloadFailed)/.test(
+    code,
+  );
 }

@@ -42,7 +42,7 @@ export function createKling(access: ProviderAccess): Provider {
       });
       const id = upstreamIdOf(idIn(path, acceptedIn(answer)));
       if (id) return id;
-      const fault = classifyFault(answer);
+      const fault = classifyFault(answer, input.request);
       // A create names no task, so the model or the path does not exist.
       throw fault.kind === 'not_found' && fault.code.startsWith('12')
         ? new UpstreamFault('operator', fault.code, fault.sentence)

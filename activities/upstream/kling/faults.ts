@@ -1,20 +1,30 @@
 // Classifies refusals and failures by the number of the protocol, never by message text. HTTP 429
 // means two opposite things: "no money" and "slow down".
 
+import type { VideoRequest } from '../../../src/contract/request';
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { field, numberOf } from '../http-exchange';
 import { failedWith } from '../job-readings';
+import { mediaSentence } from '../media-clues';
 import { UpstreamFault } from '../provider';
 
-export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+/** `request`: the request of a create. */
+export function classifyFault(
+  answer: UpstreamAnswer,
+  request: VideoRequest | null = null,
+): UpstreamFault {
   const code = numberOf(field(answer.json, 'code'));
   const kind = kindOf(answer.status, code);
+  // A file that cannot be fetched has no number of its own.
+  const clue = code === 1200 || code === 1201 ? ({ is: 'unsaid' } as const) : null;
   return new UpstreamFault(
     kind,
     code === null ? `HTTP_${answer.status}` : String(code),
-    kind === 'caller' ? refusalOf(code ?? 0) : 'The generator could not take the task.',
+    kind === 'caller'
+      ? mediaSentence(refusalOf(code ?? 0), clue, request)
+      : 'The generator could not take the task.',
     answer.retryAfterMs,
   );
 }

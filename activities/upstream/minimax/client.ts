@@ -53,7 +53,7 @@ export function createMinimax(access: ProviderAccess): Provider {
       });
       const id = upstreamIdOf(field(answer.json, 'task_id'));
       if (answer.status === 200 && id) return id;
-      throw classifyFault(answer);
+      throw classifyFault(answer, isGeneration ? input.request : null);
     },
 
     read: (upstreamId) => readOne(upstreamId, timeoutMs),

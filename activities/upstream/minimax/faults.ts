@@ -2,22 +2,31 @@
 // for example "invalid params (2013)". All other text of a message is ignored, with one exception:
 // a job that the provider does not know is answered with 500 and the words "record not found".
 
+import type { VideoRequest } from '../../../src/contract/request';
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { field, messageOf, textOf } from '../http-exchange';
 import { endedAs, type FailedStatus, failedWith } from '../job-readings';
+import { mediaSentence } from '../media-clues';
 import { UpstreamFault } from '../provider';
 
-export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+/** `request`: the request of a create. */
+export function classifyFault(
+  answer: UpstreamAnswer,
+  request: VideoRequest | null = null,
+): UpstreamFault {
   const error = field(answer.json, 'error');
   const code = codeIn(field(error, 'message'));
   const type = textOf(field(error, 'type'));
   const kind = kindOf(answer, code, type !== null);
+  const clue = code === invalidParams ? ({ is: 'unsaid' } as const) : null;
   return new UpstreamFault(
     kind,
     code ?? type ?? `HTTP_${answer.status}`,
-    kind === 'caller' ? refusalOf(code) : 'The generator could not take the task.',
+    kind === 'caller'
+      ? mediaSentence(refusalOf(code), clue, request)
+      : 'The generator could not take the task.',
     answer.retryAfterMs,
   );
 }
@@ -41,6 +50,8 @@ export function isUnknownJob({ status, json }: UpstreamAnswer): boolean {
 
 // No credit, a wrong key, and a used-up quota. Only an operator can correct these.
 const accountCodes: ReadonlySet<string> = new Set(['1004', '1008', '2049', '2056']);
+// A file that cannot be fetched has no code of its own.
+const invalidParams = '2013';
 const contentCodes: ReadonlySet<string> = new Set(['1026', '1027']);
 
 function codeIn(message: unknown): string | null {
@@ -59,6 +70,7 @@ export function failureOf(status: FailedStatus, error: unknown): JobFailure {
     const sent = field(error, 'code');
     const named = typeof sent === 'number' ? String(sent) : textOf(sent);
     const code = named ?? codeIn(field(error, 'message')) ?? 'failed';
-    return failedWith(code, contentCodes.has(code));
+    const failed = failedWith(code, contentCodes.has(code));
+    return code === invalidParams ? { ...failed, mayBeMedia: true } : failed;
   });
 }

@@ -50,7 +50,7 @@ export function createOpenaiVideos(access: ProviderAccess): Provider {
       });
       const id = acceptedIdOf(answer);
       if (id) return id;
-      throw classifyFault(answer);
+      throw classifyFault(answer, input.request);
     },
 
     read: (upstreamId) => read(upstreamId, timeoutMs),

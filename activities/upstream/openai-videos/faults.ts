@@ -2,24 +2,32 @@
 // chooses the sentence for the customer. Gateways answer with 5xx also if the server behind them has
 // accepted the job, so every 5xx leaves open whether a job exists.
 
+import type { VideoRequest } from '../../../src/contract/request';
 import type { FaultKind } from '../../../src/domain/create-answer';
 import type { JobFailure } from '../../../src/domain/job';
 import type { UpstreamAnswer } from '../http-exchange';
 import { codeOf, field, paramOf, textOf } from '../http-exchange';
 import { endedAs, type FailedStatus, failedWith } from '../job-readings';
+import { type MediaClue, mediaSentence, unfetchedFile } from '../media-clues';
 import { UpstreamFault } from '../provider';
 
-export function classifyFault(answer: UpstreamAnswer): UpstreamFault {
+/** `request`: the request of a create. */
+export function classifyFault(
+  answer: UpstreamAnswer,
+  request: VideoRequest | null = null,
+): UpstreamFault {
   const error = field(answer.json, 'error');
   const code = codeOf(error) ?? typeOf(error);
   const isOfProtocol = code !== null || field(answer.json, 'detail') !== undefined;
   const kind = kindOf(answer.status, code, isOfProtocol);
+  const param = paramOf(error);
+  const refusal = () => mediaSentence(refusalOf(code ?? ''), clueOf(code ?? '', param), request);
   return new UpstreamFault(
     kind,
     code ?? `HTTP_${answer.status}`,
-    kind === 'caller' ? refusalOf(code ?? '') : 'The generator could not take the task.',
+    kind === 'caller' ? refusal() : 'The generator could not take the task.',
     answer.retryAfterMs,
-    { param: paramOf(error) },
+    { param },
   );
 }
 
@@ -49,6 +57,7 @@ function isOfAccount(code: string): boolean {
 export function failureOf(status: FailedStatus, error: unknown): JobFailure {
   return endedAs(status, () => {
     const code = codeOf(error) ?? typeOf(error) ?? 'failed';
+    if (isOfDownload(code)) return { code, sentence: unfetchedFile };
     return failedWith(code, isOfContentCheck(code));
   });
 }
@@ -61,4 +70,18 @@ function refusalOf(code: string): string {
 
 function isOfContentCheck(code: string): boolean {
   return /moderation|content_policy|content_filter|safety|sensitive/.test(code);
+}
+
+/** A create has one image at most, whose name depends on the dialect. */
+function clueOf(code: string, param: string | undefined): MediaClue | null {
+  if (isOfContentCheck(code)) return null;
+  if (isOfDownload(code)) return { is: 'unfetched' };
+  if (param === undefined) return { is: 'unsaid' };
+  return /^(input_reference|image_reference|reference_url)\b/.test(param)
+    ? { is: 'refused' }
+    : null;
+}
+
+function isOfDownload(code: string): boolean {
+  return code === 'invalid_image_url' || code === 'failed_to_download_image';
 }

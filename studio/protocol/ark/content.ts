@@ -6,6 +6,7 @@
 import { isObject } from '../../http';
 import type { GenerationRequest, ImageRole } from '../../jobs/job';
 import type { Model } from '../../jobs/models';
+import { MediaFault, type MediaStore } from '../../media/media-store';
 import { invalid, missing } from '../../protocol-error';
 import type { Body } from '../fields';
 import { given, innerUrl, isHttpUrl } from '../fields';
@@ -29,6 +30,25 @@ export function parseContent(value: unknown, model: Model): Content {
   });
   checkShapes(content, model);
   return content;
+}
+
+/** As at the provider, a create whose media cannot be fetched is refused and names the entry. */
+export async function checkFetchable(content: unknown, media: MediaStore): Promise<void> {
+  const checks = (content as Body[]).map(async (element, at) => {
+    const kind = (['image', 'video', 'audio'] as const).find(
+      (name) => element.type === `${name}_url`,
+    );
+    if (!kind) return;
+    const path = `content[${at}]`;
+    const url = innerUrl(element, `${kind}_url`, path);
+    await media.check(url, kind).catch((error: unknown) => {
+      if (!(error instanceof MediaFault)) throw error;
+      throw invalid(`${path}.${kind}_url`, error.message);
+    });
+  });
+  const settled = await Promise.allSettled(checks);
+  const fault = settled.find((outcome) => outcome.status === 'rejected');
+  if (fault) throw fault.reason;
 }
 
 function readElement(element: Body, path: string, content: Content): void {

@@ -13,6 +13,7 @@ import type { CreateCall } from '../create-call';
 import { failAfterAcceptance, failBeforeAcceptance } from '../create-faults';
 import type { FaceParts } from '../face';
 import type { Body } from '../fields';
+import { checkFetchable } from './content';
 import { findListed, isTask } from './generation-list';
 import { parseGenerationRequest } from './generation-request';
 import { viewGeneration } from './generation-view';
@@ -25,6 +26,10 @@ export function createGenerator({ store, files, media, parseCall }: FaceParts) {
     const body = await readJsonObject(exchange.request);
     const call = parseCall(exchange, 'generation', body, header(exchange, 'idempotency-key'));
     if (failBeforeAcceptance(exchange, call.fault)) return;
+    if (!call.earlier) {
+      parseGenerationRequest(body);
+      if (call.isRendered) await checkFetchable(body.content, media);
+    }
     const job = isTask(call.earlier) ? call.earlier : accept(body, call);
     if (await failAfterAcceptance(exchange, call.fault)) return;
     sendJson(exchange, 200, { id: job.id });
