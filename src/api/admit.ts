@@ -9,6 +9,7 @@ import { type ApiCall, type KeyedCall, Refused } from './context';
 import type { Rates } from './deps';
 import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
 import { isUpload } from './routes/files/read-upload';
+import type { DatabaseOf } from './shares';
 import { limitUploads } from './uploads-at-once';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
@@ -24,6 +25,7 @@ type CallKind = 'changes' | 'uploads' | 'quotes' | 'reads' | 'lists';
 
 export function createAdmission(
   authenticate: Authenticate,
+  databaseOf: DatabaseOf,
   rates: Rates,
   elapsed: () => number,
 ): { readonly admit: Admit; readonly countUpload: CountUpload } {
@@ -65,6 +67,7 @@ export function createAdmission(
     count(ctx, kindOf(ctx), caller);
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     if (isUpload(ctx.req)) beginUpload(ctx, caller.accountId);
+    ctx.state.db = databaseOf(caller.accountId);
     return ctx as KeyedCall;
   };
   return { admit, countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller) };

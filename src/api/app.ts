@@ -3,10 +3,9 @@
 
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import { createAdmission, kindOf } from './admit';
-import { limitAtOnce } from './at-once';
+import { createAdmission } from './admit';
 import { createAuthentication } from './auth';
-import type { ApiCall, ApiState, KeyedCall, KeyedState } from './context';
+import type { ApiState, KeyedCall, KeyedState } from './context';
 import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
 import { readRequest } from './create/read-request';
@@ -14,6 +13,7 @@ import type { ApiDeps } from './deps';
 import { answerError } from './errors';
 import { busyRoutes } from './fast-path';
 import { limitUnknown } from './limits';
+import { createLookUps } from './look-ups';
 import { observeRequests } from './observe-requests';
 import { repeatReads } from './repeat-reads';
 import { showRetryHint } from './retry-hints';
@@ -33,6 +33,7 @@ import { createTaskHandlers, readRoutes } from './routes/read';
 import { webhookRoutes } from './routes/webhooks';
 import { type Shape, shapeError, shapeRoutes } from './shapes/shape';
 import { createShapes } from './shapes/shapes';
+import { createShares } from './shares';
 import { answerUnknownRoutes } from './unknown-routes';
 
 export function createApp(deps: ApiDeps): Koa<ApiState> {
@@ -50,52 +51,43 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
   const unknownLookups = limitUnknown(settings.unknownRatePerSecond, elapsed);
-  const sendBytes = createSendBytes(deps);
-  deliveryRoutes(open, deps, sendBytes, unknownLookups);
-  const find = createFindTask(deps, unknownLookups);
-  const findNamed = createFindNamed(deps, find);
-  const changesAtOnce = limitAtOnce({
-    running: rates.changesAtOncePerAccountMax,
-    // The queue needs no limit, because the rate limits of the keys already limit the number of
-    // waiting calls.
-    waiting: Number.POSITIVE_INFINITY,
-    work: 'creates',
-  });
-  const create = createTask(deps, changesAtOnce);
+  const lookUps = createLookUps(deps.db, rates.databaseShareOfLookUps);
+  const sendBytes = createSendBytes(deps, lookUps);
+  deliveryRoutes(open, deps, { lookUps, sendBytes, unknownLookups });
+  const find = createFindTask(lookUps, unknownLookups, elapsed);
+  const findNamed = createFindNamed(find);
+  const create = createTask(deps, lookUps);
   const createRoute = async (ctx: KeyedCall): Promise<void> =>
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
-  const tasks = createTaskHandlers(deps, { find: findNamed, changesAtOnce });
-  const authenticate = createAuthentication(deps, unknownLookups);
-  const { admit, countUpload } = createAdmission(authenticate, rates, elapsed);
-  const list = listAccountTasks(deps);
+  const tasks = createTaskHandlers(deps, findNamed);
+  const authenticate = createAuthentication(deps, lookUps, unknownLookups);
+  const databaseOf = createShares(deps.db, rates.databaseShareOfAccount);
+  const { admit, countUpload } = createAdmission(authenticate, databaseOf, rates, elapsed);
+  const list = listAccountTasks();
   const quote = createQuote(deps);
   const shapes = createShapes(deps, { ...tasks, create, list, quote, find, countUpload });
-  const running = rates.listsAtOncePerAccountMax;
-  const listsAtOnce = limitAtOnce({ running, waiting: 25 * running, work: 'lists' });
   const routes = new Router<KeyedState>({ sensitive: true });
   // The check is part of the router, so that no route of this router is reachable without a key.
-  const admitted = async <T>(ctx: ApiCall, work: (ctx: KeyedCall) => Promise<T>): Promise<T> => {
-    const keyed = await admit(ctx);
-    const run = () => work(keyed);
-    return kindOf(ctx) === 'lists' ? listsAtOnce(keyed.state.caller.accountId, run) : run();
-  };
-  routes.use((ctx, next) => admitted(ctx, next));
+  routes.use(async (ctx, next) => {
+    await admit(ctx);
+    await next();
+  });
   routes.post(['/v1/videos/generations', '/v1/video/generations'], createRoute);
   quoteRoutes(routes, quote);
   readRoutes(routes, tasks);
   routes.get('/v1/tasks', (ctx) => list(ctx));
   modelRoutes(routes, deps);
   callbackRoutes(routes, deps, findNamed);
-  accountRoutes(routes, deps);
+  accountRoutes(routes);
   webhookRoutes(routes, deps);
-  uploadRoutes(routes, deps, sendBytes, unknownLookups);
+  uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });
 
   app.use(observeRequests(deps));
   app.use(finishReplies(deps, shapes));
   const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
   const unknown = answerUnknownRoutes({ open, keyed: routes, admit, shapes });
   const routers = [open.routes(), routes.routes()];
-  app.use(repeatReads([busy, shapeRoutes(shapes, admitted), ...routers, unknown]));
+  app.use(repeatReads([busy, shapeRoutes(shapes, admit), ...routers, unknown]));
   return app;
 }
 

@@ -4,14 +4,14 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Refusal } from '../contract/error';
-import type { Caller, FoundKey } from '../db/accounts';
-import { findKeyByDigest, findKeysByDigest } from '../db/accounts';
+import { type Caller, type FoundKey, gatheredFindKey } from '../db/accounts';
 import { digestKey, isWellFormedKey } from '../db/api-keys';
 import { gatheredSlowly } from '../db/gathered';
 import type { ApiCall } from './context';
 import { Refused } from './context';
 import type { ApiDeps } from './deps';
 import type { Buckets } from './limits';
+import type { LookUps } from './look-ups';
 
 export type Authenticate = (
   authorization: string | undefined,
@@ -26,7 +26,11 @@ const knownForMs = 20_000;
 const knownMax = 10_000;
 
 /** `unknownLookups` limits the look-ups of unknown keys by one IP address. */
-export function createAuthentication(deps: ApiDeps, unknownLookups: Buckets): Authenticate {
+export function createAuthentication(
+  deps: ApiDeps,
+  lookUps: Pick<LookUps, 'key'>,
+  unknownLookups: Buckets,
+): Authenticate {
   const { db, now, elapsed } = deps;
   const cached = { max: knownMax, ttl: knownForMs, perf: { now: elapsed }, ttlResolution: 0 };
   const callers = new LRUCache<string, Caller>({ ...cached, noDeleteOnStaleGet: true });
@@ -34,17 +38,11 @@ export function createAuthentication(deps: ApiDeps, unknownLookups: Buckets): Au
   const unknown = new LRUCache<string, true>(cached);
   const lookups = new Map<string, Promise<Caller | null>>();
 
-  const find = (digest: Buffer) => findKeyByDigest(db, digest);
-  const gatheredFind = gatheredSlowly<FoundKey>((digests) =>
-    findKeysByDigest(
-      db,
-      digests.map((digest) => Buffer.from(digest, 'hex')),
-    ),
-  );
-  const findSlowly: typeof find = (digest) => gatheredFind(digest.toString('hex'));
+  const find = lookUps.key;
+  const findSlowly = gatheredFindKey(db, gatheredSlowly);
 
   const lookUp = async (key: string, cacheKey: string, findKey = find): Promise<Caller | null> => {
-    const found = await findKey(digestKey(key));
+    const found = await findKey(digestKey(key).toString('hex'));
     const expiresInMs = (found?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) - now();
     if (!found || found.revokedAt || expiresInMs <= 0) {
       unknown.set(cacheKey, true);

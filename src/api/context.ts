@@ -3,6 +3,7 @@
 
 import type Router from '@koa/router';
 import type { RouterContext } from '@koa/router';
+import type { Knex } from 'knex';
 import type { ParameterizedContext } from 'koa';
 import type { Refusal } from '../contract/error';
 import { errorBody, refusals } from '../contract/error';
@@ -15,6 +16,7 @@ export interface ApiState {
   traceId: string;
   /** Absent until the key is checked. */
   caller?: Caller;
+  db?: Knex;
   /** Route pattern, set if the request bypassed the router. */
   route?: string;
   /** The task that the request names or creates; logged with the request. */
@@ -31,6 +33,8 @@ export interface ApiState {
 /** The state after the key was checked. Handlers of the task API require it. */
 export interface KeyedState extends ApiState {
   caller: Caller;
+  /** The database, within the share of the caller's account (shares.ts). */
+  db: Knex;
 }
 
 /** `…Call` also fits requests that bypassed the router; `…Context` needs the router. */

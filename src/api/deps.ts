@@ -52,6 +52,12 @@ export interface ApiDeps {
   readonly isServing: () => boolean;
 }
 
+/**
+ * What the handlers of calls with a key get. They reach the database by `ctx.state.db`, which is the
+ * share of the account.
+ */
+export type KeyedDeps = Omit<ApiDeps, 'db'>;
+
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
   /** A stored file has no bytes in the storage. */

@@ -63,11 +63,10 @@ export function ratesOf(settings: RateSettings) {
     uploadRatePerSecond: Math.ceil(createRatePerSecond / 10),
     readRatePerSecond,
     listRatePerSecond: Math.ceil(readRatePerSecond / 100),
-    // Much less than the connections of a process to the database.
-    listsAtOncePerAccountMax: 3,
-    // Changes by one account use at most half of the connections in the pool. The other half stays
-    // free for other accounts.
-    changesAtOncePerAccountMax: Math.ceil(databasePoolMax / 2),
+    // Shares of the connections to the database: of one account, and of the look-ups that all accounts
+    // share. The rest stays free for other accounts.
+    databaseShareOfAccount: Math.floor(databasePoolMax / 2),
+    databaseShareOfLookUps: Math.max(1, Math.floor(databasePoolMax / 4)),
     uploadsAtOncePerAccountMax: 100,
     uploadsAtOnceMax: Math.ceil(connectionsMax / 4),
     heldReadsMax: 1_000,

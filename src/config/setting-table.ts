@@ -54,7 +54,7 @@ export const table = z.object({
   DATABASE_POOL_MAX: whole(2, 500)
     .default(10)
     .describe(
-      'Maximum number of connections to PostgreSQL per process; creates of one account use at most half of an API process’s.',
+      'Maximum number of connections to PostgreSQL per process; the calls of one account use at most half of an API process’s.',
     ),
   DATABASE_API_ROLE: orNone(text()).describe(
     'Role of the API, to which `admin migrate` grants what the API needs and nothing else; none: nothing is granted.',

@@ -29,6 +29,8 @@ interface AcceptOptions {
   readonly queuedTasksMax: number;
   /** True if a repeat without an Idempotency-Key may follow (repeated-task.ts). */
   readonly mayBeRepeated?: boolean;
+  /** False if the caller has gone while the create waited for a connection. */
+  readonly isWanted?: () => boolean;
 }
 
 export type Acceptance =
@@ -38,7 +40,8 @@ export type Acceptance =
   | { readonly outcome: 'over_budget'; readonly budget: BudgetState }
   | ({ readonly outcome: 'short' } & Standing)
   | ({ readonly outcome: 'full' } & Standing)
-  | { readonly outcome: 'disabled' };
+  | { readonly outcome: 'disabled' }
+  | { readonly outcome: 'unwanted' };
 
 /** The state of the account at the time of the check. */
 interface Standing {
@@ -79,6 +82,7 @@ export async function acceptTask(
   const { plan, taskId } = task;
   for (;;) {
     const decision = await decide(db, task, options);
+    if (!decision) return { outcome: 'unwanted' };
     const answered = answerOf(decision);
     if (answered) return answered;
     if (decision.isDisabled) return { outcome: 'disabled' };
@@ -123,6 +127,7 @@ async function acceptWithinBudgets(
     const { at, budgets } = await readBudgets(trx, accountId, keyId);
     const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
     const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
+    if (!decision) return { outcome: 'unwanted' };
     return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
 }
@@ -191,14 +196,15 @@ const acceptOrExplain = prepare<Decision>(
     from budgeted left join standing on true left join stored on true`,
 );
 
+/** Returns undefined if the create is not wanted any more. */
 async function decide(
   db: Knex,
   task: NewTask,
   options: AcceptOptions,
   checked: Checked = unchecked,
-): Promise<Decision> {
-  const [decision] = await acceptOrExplain(db, { ...valuesOf(task, options), ...checked });
-  if (!decision) throw new Error('A select without a table answers one row.');
+): Promise<Decision | undefined> {
+  const values = { ...valuesOf(task, options), ...checked };
+  const [decision] = await acceptOrExplain(db, values, options.isWanted);
   return decision;
 }
 

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Rates } from './account-terms';
 import { createKey, type KeyLimits } from './api-keys';
+import type { Gather, Gathered } from './gathered';
 import { creditAccount } from './ledger';
 import { createSecret } from './webhook-secrets';
 
@@ -151,14 +152,14 @@ export interface FoundKey extends Caller {
   readonly revokedAt: Date | null;
 }
 
-export async function findKeyByDigest(db: Knex, digest: Buffer): Promise<FoundKey | null> {
-  return (await findKeysByDigest(db, [digest])).get(digest.toString('hex')) ?? null;
+/** Finds keys by the hexadecimal digits of their digests. */
+export function gatheredFindKey(db: Knex, gather: Gather): Gathered<FoundKey> {
+  return gather((digests) => findKeys(db, digests));
 }
 
-/** Returns the keys by the hexadecimal digits of their digests. */
-export async function findKeysByDigest(
+async function findKeys(
   db: Knex,
-  digests: readonly Buffer[],
+  digests: readonly string[],
 ): Promise<ReadonlyMap<string, FoundKey>> {
   const { rows } = await db.raw<{ rows: (FoundKey & { readonly digest: string })[] }>(
     `select encode(digest, 'hex') as digest,
@@ -171,7 +172,7 @@ export async function findKeysByDigest(
             trusts_lengths as "trustsLengths"
        from api_keys join accounts on accounts.id = account_id
       where digest = any(?)`,
-    [[...digests]],
+    [digests.map((digest) => Buffer.from(digest, 'hex'))],
   );
   return new Map(rows.map(({ digest, ...found }) => [digest, found]));
 }

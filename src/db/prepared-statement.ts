@@ -8,7 +8,12 @@ import type { PoolClient, QueryResultRow } from 'pg';
 
 type Values = Readonly<Record<string, unknown>>;
 
-export type PreparedStatement<Row> = (db: Knex, values: Values) => Promise<Row[]>;
+/** `isWanted` is asked once the connection is there. Without an answer of true nothing is sent. */
+export type PreparedStatement<Row> = (
+  db: Knex,
+  values: Values,
+  isWanted?: () => boolean,
+) => Promise<Row[]>;
 
 /**
  * Returns a function that runs the statement. `:taskId` in the text stands for the value `taskId`.
@@ -23,10 +28,11 @@ export function prepare<Row extends QueryResultRow>(
     if (!names.includes(found)) names.push(found);
     return `$${names.indexOf(found) + 1}`;
   });
-  return async (db, values) => {
+  return async (db, values, isWanted) => {
     const { client } = db as { client: Knex.Client };
     const connection = (await client.acquireConnection()) as PoolClient;
     try {
+      if (isWanted && !isWanted()) return [];
       const query = { name, text: numbered, values: names.map((found) => values[found]) };
       return (await connection.query<Row>(query)).rows;
     } catch (error) {

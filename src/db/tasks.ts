@@ -9,7 +9,7 @@ import type { TaskStatus } from '../contract/vocabulary';
 import { assert } from '../domain/assert';
 import type { Plan } from '../domain/plan-types';
 import { type LiveTask, liveObject, type TaskFacts, waitingMessage } from '../domain/task';
-import { type Gathered, gathered } from './gathered';
+import type { Gather, Gathered } from './gathered';
 import { prepare } from './prepared-statement';
 
 /** The columns of a task's row that the API needs for its replies. */
@@ -93,13 +93,13 @@ export async function findTask(db: Knex, id: string): Promise<StoredTask | null>
 }
 
 /** Like `findTask`, but concurrent calls share one statement. */
-export function gatheredFindTask(db: Knex): Gathered<StoredTask> {
-  return gathered((ids) => findTasks(db, ids));
+export function gatheredFindTask(db: Knex, gather: Gather): Gathered<StoredTask> {
+  return gather((ids) => findTasks(db, ids));
 }
 
 /** Like `gatheredFindTask`, but the tasks have what their callers asked for. */
-export function gatheredFindAsked(db: Knex): Gathered<StoredTask> {
-  return gathered((ids) => findTasks(db, ids, findAskedByIds));
+export function gatheredFindAsked(db: Knex, gather: Gather): Gathered<StoredTask> {
+  return gather((ids) => findTasks(db, ids, findAskedByIds));
 }
 
 async function findTasks(

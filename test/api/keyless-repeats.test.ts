@@ -10,7 +10,7 @@ import { until } from '../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startApi({ changesAtOncePerAccountMax: 1 });
+  api = await startApi({ databaseShareOfAccount: 1 });
 });
 afterAll(() => api?.close());
 

@@ -3,9 +3,10 @@
 
 import { Client, Connection } from '@temporalio/client';
 import { adminCommands } from '../../src/commands/admin';
-import { findKeyByDigest } from '../../src/db/accounts';
+import { gatheredFindKey } from '../../src/db/accounts';
 import { digestKey, makeApiKey } from '../../src/db/api-keys';
 import { connect } from '../../src/db/database';
+import { gatheredAtOnce } from '../../src/db/gathered';
 import { storeRejected } from '../../src/db/jobs/steps';
 import { closeTask } from '../../src/db/ledger';
 import { isLossConfirmed } from '../../src/db/reconcile';
@@ -39,6 +40,9 @@ async function anAccount(credit?: string): Promise<string> {
   return json.accountId;
 }
 
+const findKey = (apiKey: string) =>
+  gatheredFindKey(database.db, gatheredAtOnce(1))(digestKey(apiKey).toString('hex'));
+
 test('if the answer of the database to COMMIT is lost, the command reports an unknown result', async () => {
   const id = await anAccount();
   const cutter = await startCutter(database.operatorUrl);
@@ -62,7 +66,7 @@ describe('accounts', () => {
     ]);
     expect(exitCode).toBe(0);
     expect(Object.keys(json)).toEqual(['accountId', 'keyId', 'apiKey', 'webhookSecret']);
-    const found = await findKeyByDigest(database.db, digestKey(json.apiKey));
+    const found = await findKey(json.apiKey);
     const { accountId, keyId } = json;
     expect(found).toMatchObject({ accountId, keyId, revokedAt: null });
     expect(await activeSecrets(database.db, json.accountId)).toEqual([json.webhookSecret]);
@@ -362,7 +366,7 @@ describe('keys', () => {
     expect(revoked.exitCode).toBe(0);
     expect(revoked.out).toContain('stops working within 30 seconds');
     expect(revoked.out).toContain(`tasks list --account ${account}`);
-    const found = await findKeyByDigest(database.db, digestKey(json.apiKey));
+    const found = await findKey(json.apiKey);
     expect(found?.revokedAt).toBeInstanceOf(Date);
     const at = found?.revokedAt?.toISOString().slice(0, 19).replace('T', ' ');
     const again = await admin(`keys revoke ${json.keyId}`);

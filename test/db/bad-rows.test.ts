@@ -2,7 +2,7 @@
 // a report here, because the service itself stores no text that PostgreSQL refuses.
 
 import { withoutBadRows } from '../../src/db/bad-rows';
-import { gathered } from '../../src/db/gathered';
+import { gatheredAtOnce } from '../../src/db/gathered';
 import { findJob } from '../../src/db/jobs/queries';
 import { type JobNews, storeRejected, storeReports } from '../../src/db/jobs/steps';
 import type { JobReport } from '../../src/domain/job';
@@ -68,14 +68,16 @@ test('a refusal with a text that PostgreSQL cannot read leaves a row that can be
   ).toMatchObject([{ failure: unreadable }]);
 });
 
+async function numbersOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await database.db.raw<{ rows: { id: string; number: number }[] }>(
+    'select id, cast(id as int) as number from unnest(cast(? as text[])) id',
+    [[...ids]],
+  );
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
 test('one id that cannot be read fails only its own look-up', async () => {
-  const find = gathered(async (ids) => {
-    const { rows } = await database.db.raw<{ rows: { id: string; number: number }[] }>(
-      'select id, cast(id as int) as number from unnest(cast(? as text[])) id',
-      [[...ids]],
-    );
-    return new Map(rows.map(({ id, number }) => [id, number]));
-  });
+  const find = gatheredAtOnce(2)(numbersOf);
   const looked = await Promise.allSettled(['1', 'x', '3', '4', 'y'].map(find));
   expect(looked).toMatchObject([
     { value: 1 },
@@ -84,6 +86,24 @@ test('one id that cannot be read fails only its own look-up', async () => {
     { value: 4 },
     { reason: { code: '22P02' } },
   ]);
+});
+
+test('the look-ups after one with an id that cannot be read still send one statement at a time', async () => {
+  const gather = gatheredAtOnce(1);
+  let running = 0;
+  let mostRunning = 0;
+  const read = async (ids: readonly string[]) => {
+    running += 1;
+    mostRunning = Math.max(mostRunning, running);
+    return numbersOf(ids).finally(() => {
+      running -= 1;
+    });
+  };
+  const finds = [gather(read), gather(read), gather(read)];
+  for (let round = 0; round < 2; round += 1) {
+    await Promise.allSettled(finds.flatMap((find) => ['x', '2', '3'].map(find)));
+  }
+  expect(mostRunning).toBe(1);
 });
 
 test('a lost connection is no fault of a row, so the statement is not divided', async () => {

@@ -14,6 +14,7 @@ import {
 } from '../../src/db/jobs/steps';
 import { closeTask, openTask } from '../../src/db/ledger';
 import { failPending, markAnswered, releaseStart } from '../../src/db/pending-tasks';
+import { endRepeats } from '../../src/db/repeated-task';
 import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { aJobInput, aSuccess, aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -97,6 +98,12 @@ async function anOpenTask(): Promise<string> {
   return id;
 }
 
+async function aRepeatableTask(): Promise<string> {
+  const id = await aPendingTask();
+  await database.db.raw('update tasks set repeats = 0 where id = ?', [id]);
+  return id;
+}
+
 /** A task whose job has this state. */
 const withJob = (state: string) => async () => {
   const id = await anOpenTask();
@@ -126,6 +133,7 @@ const statements: readonly [string, () => Promise<string>, Statement][] = [
   ['markAnswered', aPendingTask, (db, id) => markAnswered(db, id, 5)],
   ['releaseStart', aPendingTask, (db, id) => releaseStart(db, id, 5)],
   ['failPending', aPendingTask, (db, id) => failPending(db, id, 'stopped')],
+  ['endRepeats', aRepeatableTask, (db, id) => endRepeats(db, [id])],
   ['takeSlot', anOpenTask, (db, id) => takeSlot(db, job(id), studio, null, 'first')],
   ['waitForTurn', anOpenTask, (db, id) => waitForTurn(db, job(id), ['studio'])],
   ['takeBackTurns', withJob('waiting'), (db, id) => takeBackTurns(db, [job(id)])],

@@ -53,7 +53,7 @@ test.each<[row: string, rate: number, burst: number]>([
 test.each([
   ['reads with `Prefer: wait`', defaults.heldReadsMax],
   ['uploads of an account in progress', defaults.uploadsAtOncePerAccountMax],
-  ['lists of an account at once', defaults.listsAtOncePerAccountMax],
+  ['database connections of an account', defaults.databaseShareOfAccount],
   ['unfinished tasks', defaultOf('QUEUED_TASKS_MAX')],
 ])('docs/api.md states the default maximum of %s', (row, most) => {
   expect(limitOf(row)).toMatch(new RegExp(`^${shown(most)}(?!\\d)`));

@@ -5,6 +5,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { createBuckets } from '../../src/api/limits';
+import { createLookUps } from '../../src/api/look-ups';
 import { createFindTask, createWorkflowReads } from '../../src/api/routes/find-task';
 import { taskSchema } from '../../src/contract/reply-schema';
 import type { TaskObject } from '../../src/contract/task';
@@ -131,9 +132,9 @@ async function startOther(
   });
   const elapsed = () => performance.now();
   const unknown = createBuckets({ subject: 'Tests may', perSecond: 1_000, burst: 1_000, elapsed });
-  const find = createFindTask({ db: service.db, elapsed }, unknown);
+  const find = createFindTask(createLookUps(service.db, 2), unknown, elapsed);
   const { askAhead, withWorkflow } = createWorkflowReads(temporal, find);
-  const asker = { accountId: service.accountId, keyId: '', address: '::1' };
+  const asker = { db: service.db, accountId: service.accountId, keyId: '', address: '::1' };
   return {
     link,
     async read(id) {

@@ -10,9 +10,8 @@ import { budgetExceeded } from '../../domain/budget';
 import { askedFor } from '../../domain/pricing';
 import { pendingTask } from '../../domain/task';
 import type { NewTask, TaskInput } from '../../domain/task-transactions';
-import type { AtOnce } from '../at-once';
 import { type KeyedCall, Refused } from '../context';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import { limitHeaders, rateLimited } from '../limits';
 import {
   type CreateOutcome,
@@ -27,15 +26,12 @@ import { leaseSeconds, type Start, startAgainSeconds } from './starter';
 
 export type Accept = (ctx: KeyedCall, task: NewTask) => Promise<CreateOutcome>;
 
-export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Accept {
+export function createAccept(deps: KeyedDeps, replay: Replay): Accept {
   return async (ctx, task) => {
     let start = null as Start | null;
-    const storeNow = () => {
-      start = deps.starter.enter(task.accountId);
-      return store(deps, ctx, task, start !== null);
-    };
     try {
-      const acceptance = await atOnce(task.accountId, storeNow).catch((error: unknown) =>
+      start = deps.starter.enter(task.accountId);
+      const acceptance = await store(deps, ctx, task, start !== null).catch((error: unknown) =>
         unknownOutcome(deps, ctx, task, { error, startsNow: start !== null }),
       );
       switch (acceptance.outcome) {
@@ -44,9 +40,12 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
           deps.starter.wake();
           return { outcome: 'created', task: pendingTask(task.taskId) };
         case 'known':
-          return await replay.of(acceptance.task, task.requestHash);
+          return await replay.of(ctx, acceptance.task, task.requestHash);
         case 'refused':
           return acceptance;
+        case 'unwanted':
+          ctx.state.isAbandoned = true;
+          return new Refused(callerGone);
         default:
           return notStored(task, acceptance);
       }
@@ -57,23 +56,20 @@ export function createAccept(deps: ApiDeps, replay: Replay, atOnce: AtOnce): Acc
 }
 
 async function store(
-  { db, settings }: ApiDeps,
+  { settings }: KeyedDeps,
   ctx: KeyedCall,
   task: NewTask,
   startsNow: boolean,
-): Promise<Acceptance | Refused> {
-  // Nobody would learn the id of this task, and a repeat of the call may come already.
-  if (ctx.res.destroyed && !ctx.headers['idempotency-key']) {
-    ctx.state.isAbandoned = true;
-    return new Refused(callerGone);
-  }
-  return acceptTask(db, task, {
+): Promise<Acceptance> {
+  return acceptTask(ctx.state.db, task, {
     // If this call does not start the task, the call is answered as soon as the row is stored. It
     // takes no lease: the starter of any API process may start the task.
     leaseSeconds: startsNow ? leaseSeconds : 0,
     answered: !startsNow,
     queuedTasksMax: settings.queuedTasksMax,
     mayBeRepeated: mayBeRepeated(ctx),
+    // Nobody would learn the id of this task, and a repeat of the call may come already.
+    isWanted: () => !ctx.res.destroyed || ctx.headers['idempotency-key'] !== undefined,
   });
 }
 
@@ -84,7 +80,7 @@ const callerGone = {
 } as const;
 
 function unknownOutcome(
-  { observer }: ApiDeps,
+  { observer }: KeyedDeps,
   ctx: KeyedCall,
   { taskId }: NewTask,
   { error, startsNow }: { readonly error: unknown; readonly startsNow: boolean },
@@ -100,7 +96,7 @@ function unknownOutcome(
 
 function notStored(
   { plan }: NewTask,
-  found: Exclude<Acceptance, { outcome: 'stored' | 'known' }>,
+  found: Exclude<Acceptance, { outcome: 'stored' | 'known' | 'unwanted' }>,
 ): Refused {
   switch (found.outcome) {
     case 'disabled':
@@ -129,7 +125,7 @@ function inputOf(
 }
 
 async function startAndWait(
-  deps: ApiDeps,
+  deps: KeyedDeps,
   ctx: KeyedCall,
   input: TaskInput,
 ): Promise<CreateOutcome> {
@@ -149,12 +145,12 @@ async function startAndWait(
  * id of the task, so the row is marked first, and the reconciler does not withdraw the task.
  */
 async function answerMaybeStarted(
-  { db, observer }: ApiDeps,
+  { observer }: KeyedDeps,
   ctx: KeyedCall,
   taskId: string,
 ): Promise<CreateOutcome> {
   try {
-    return storedOutcome('created', await markAnswered(db, taskId, startAgainSeconds));
+    return storedOutcome('created', await markAnswered(ctx.state.db, taskId, startAgainSeconds));
   } catch (error) {
     if (!isRetryable(error)) throw error;
     observer.failed(error, ctx.state);

@@ -5,10 +5,10 @@
 import type { ParsedRequest } from '../../contract/parse-request';
 import type { VideoRequest } from '../../contract/request';
 import { newTaskId, taskIdForKey } from '../../db/ids';
-import type { AtOnce } from '../at-once';
 import { type KeyedCall, Refused } from '../context';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import { createCallerLimit, showLimit } from '../limits';
+import type { LookUps } from '../look-ups';
 import { createAccept } from './accept';
 import type { CreateOutcome } from './answer';
 import { planForCaller } from './plan-request';
@@ -26,7 +26,7 @@ export type Create = (
   compared?: VideoRequest,
 ) => Promise<CreateOutcome>;
 
-export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
+export function createTask(deps: KeyedDeps, lookUps: LookUps): Create {
   const { rates, now } = deps;
   const rateLimit = createCallerLimit('createRate', {
     what: 'create',
@@ -34,9 +34,9 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
     burst: rates.createBurst,
     elapsed: deps.elapsed,
   });
-  const replay = createReplay(deps);
-  const findRepeated = createFindRepeated(deps, replay);
-  const accept = createAccept(deps, replay, atOnce);
+  const replay = createReplay(lookUps);
+  const findRepeated = createFindRepeated(lookUps);
+  const accept = createAccept(deps, replay);
 
   const create = async (
     ctx: KeyedCall,
@@ -48,7 +48,7 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
     const limited = rateLimit.take(caller);
     if (limited) return limited;
     showLimit(ctx, rateLimit.headersOf(caller));
-    const plan = await planForCaller(parsed, deps, caller);
+    const plan = await planForCaller(parsed, deps, ctx.state);
     if (plan instanceof Refused) return plan;
     const taskId = keyedId ?? newTaskId(now());
     ctx.state.taskId = taskId;
@@ -66,7 +66,7 @@ export function createTask(deps: ApiDeps, atOnce: AtOnce): Create {
     // A refused create needs no hash, which would take a tenth of the time of its reply.
     const hash = () => hashOfRequest(compared);
     const replayed = keyedId
-      ? await replay.find(keyedId, parsed.faults, hash)
+      ? await replay.find(ctx, keyedId, parsed.faults, hash)
       : // A body with faults was never accepted, so it is no repeat of an accepted one.
         parsed.faults.length === 0 && (await findRepeated(ctx, hash));
     return replayed || (await create(ctx, parsed, keyedId, hash));

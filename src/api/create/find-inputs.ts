@@ -5,32 +5,33 @@ import type { VideoRequest } from '../../contract/request';
 import { type FileRow, findStoredFiles } from '../../db/files/links';
 import { isReachable, tokenOfLink } from '../../domain/file-link';
 import type { InputFile, InputFiles } from '../../domain/input-files';
-import type { ApiDeps } from '../deps';
+import type { KeyedState } from '../context';
+import type { KeyedDeps } from '../deps';
 
 /**
  * Returns undefined if the request names no file, which is the usual case. In this case, the
  * database is not read.
  */
 export function findInputs(
-  deps: ApiDeps,
-  accountId: string,
+  deps: KeyedDeps,
+  state: Pick<KeyedState, 'caller' | 'db'>,
   { images, videos, audios }: VideoRequest,
 ): Promise<InputFiles> | undefined {
   const { publicUrl } = deps.settings;
   const named = [...images, ...videos, ...audios].filter(
     (sent) => sent.startsWith('file_') || tokenOfLink(publicUrl, sent) !== null,
   );
-  return named.length > 0 ? lookUp(deps, accountId, named) : undefined;
+  return named.length > 0 ? lookUp(deps, state, named) : undefined;
 }
 
 async function lookUp(
-  deps: ApiDeps,
-  accountId: string,
+  deps: KeyedDeps,
+  { caller, db }: Pick<KeyedState, 'caller' | 'db'>,
   named: readonly string[],
 ): Promise<InputFiles> {
   const tokenOf = (sent: string) => tokenOfLink(deps.settings.publicUrl, sent);
   const tokens = named.flatMap((sent) => tokenOf(sent) ?? []);
-  const rows = await findStoredFiles(deps.db, accountId, { ids: named, tokens });
+  const rows = await findStoredFiles(db, caller.accountId, { ids: named, tokens });
   const found = new Map<string, InputFile | null>();
   for (const sent of named) {
     const row = rows.find(({ id, linkToken }) => id === sent || linkToken === tokenOf(sent));
@@ -39,7 +40,7 @@ async function lookUp(
   return found;
 }
 
-async function inputOf({ storage, settings }: ApiDeps, row: FileRow): Promise<InputFile> {
+async function inputOf({ storage, settings }: KeyedDeps, row: FileRow): Promise<InputFile> {
   const presigned = () =>
     storage.presigned(row.key, { seconds: 60, contentType: row.contentType ?? '' });
   const canReach = (url: string) => isReachable(url, settings.dangerouslyAllowProviderHosts);

@@ -10,8 +10,8 @@ import { hasRetired } from '../../domain/catalogue';
 import { permissionFault, withOwnChannels } from '../../domain/permissions';
 import { planTask } from '../../domain/plan';
 import type { Plan } from '../../domain/plan-types';
-import { Refused } from '../context';
-import type { ApiDeps } from '../deps';
+import { type KeyedState, Refused } from '../context';
+import type { KeyedDeps } from '../deps';
 import { findInputs } from './find-inputs';
 
 /**
@@ -20,12 +20,13 @@ import { findInputs } from './find-inputs';
  */
 export async function planForCaller(
   { request, faults, lengthFrom }: ParsedRequest,
-  deps: ApiDeps,
-  caller: Caller,
+  deps: KeyedDeps,
+  state: Pick<KeyedState, 'caller' | 'db'>,
 ): Promise<Plan | Refused> {
   if (faults.length > 0) return new Refused(oneRefusal(reportedFaults(faults)));
   const catalogue = deps.catalogue();
-  const files = await findInputs(deps, caller.accountId, request);
+  const { caller } = state;
+  const files = await findInputs(deps, state, request);
   const { plan, refusals } = planTask(request, catalogue, {
     // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
     // this range.

@@ -5,10 +5,11 @@
 import { taskIdForKey } from '../../db/ids';
 import { answerRepeat } from '../../db/repeated-task';
 import { findTask } from '../../db/tasks';
+import { assert } from '../../domain/assert';
 import { type ApiCall, type KeyedCall, Refused } from '../context';
-import type { ApiDeps } from '../deps';
+import type { LookUps } from '../look-ups';
 import { type CreateOutcome, storedOutcome } from './answer';
-import { idempotencyKeyOf, type Replay } from './replay';
+import { idempotencyKeyOf } from './replay';
 
 // These clients wait ten minutes for the answer to each attempt, also to one that found the task.
 const attemptSeconds = 10 * 60;
@@ -17,20 +18,22 @@ const marginSeconds = 5 * 60;
 type FindRepeated = (ctx: KeyedCall, hash: () => string) => Promise<CreateOutcome | null>;
 
 /** Returns null if the call is no repeat, or if no task may answer it. */
-export function createFindRepeated({ db }: ApiDeps, replay: Replay): FindRepeated {
+export function createFindRepeated(lookUps: Pick<LookUps, 'task'>): FindRepeated {
   return async (ctx, hash) => {
     const repeat = repeatOf(ctx);
     if (repeat === 0) return null;
     const { accountId, keyId } = ctx.state.caller;
     const withinSeconds = repeat * attemptSeconds + marginSeconds;
-    const id = await answerRepeat(db, {
+    const id = await answerRepeat(ctx.state.db, {
       ...{ accountId, keyId, repeat, withinSeconds },
       requestHash: hash(),
     });
     if (id === 'running') return stillRunning();
     if (id === null) return null;
     ctx.state.taskId = id;
-    return storedOutcome('replayed', await replay.row(id));
+    const row = await lookUps.task(id);
+    assert(row, `${id} has a row`);
+    return storedOutcome('replayed', row);
   };
 }
 
@@ -42,10 +45,11 @@ function stillRunning(): Refused {
 }
 
 /** True if an earlier call has made the task of this create, or may have made it. */
-export async function isRepeat({ db }: Pick<ApiDeps, 'db'>, ctx: KeyedCall): Promise<boolean> {
+export async function isRepeat(ctx: KeyedCall): Promise<boolean> {
   const key = idempotencyKeyOf(ctx);
   if (key === null) return repeatOf(ctx) > 0;
-  return (await findTask(db, taskIdForKey(ctx.state.caller.accountId, key))) !== null;
+  const { db, caller } = ctx.state;
+  return (await findTask(db, taskIdForKey(caller.accountId, key))) !== null;
 }
 
 /** The number of this repeat; 0 for a first attempt. */

@@ -3,44 +3,39 @@
 
 import type { Fault } from '../../contract/field';
 import { markAnswered } from '../../db/pending-tasks';
-import { gatheredFindTask, type StoredTask } from '../../db/tasks';
-import { assert } from '../../domain/assert';
+import type { StoredTask } from '../../db/tasks';
 import type { KeyedCall } from '../context';
 import { Refused } from '../context';
-import type { ApiDeps } from '../deps';
+import type { LookUps } from '../look-ups';
 import { type CreateOutcome, storedOutcome } from './answer';
 
 export interface Replay {
   /** The reply to a repeated create; null if there is no task with this id. */
-  find(taskId: string, faults: readonly Fault[], hash: () => string): Promise<CreateOutcome | null>;
+  find(
+    ctx: KeyedCall,
+    taskId: string,
+    faults: readonly Fault[],
+    hash: () => string,
+  ): Promise<CreateOutcome | null>;
   /** Like `find`, but for a row that was found when this call tried to store its task. */
-  of(row: StoredTask, requestHash: string): Promise<CreateOutcome>;
-  /** The row of a task that is known to exist. */
-  row(taskId: string): Promise<StoredTask>;
+  of(ctx: KeyedCall, row: StoredTask, requestHash: string): Promise<CreateOutcome>;
 }
 
-export function createReplay({ db }: ApiDeps): Replay {
-  const findRow = gatheredFindTask(db);
+export function createReplay(lookUps: Pick<LookUps, 'task'>): Replay {
   const replay: Replay = {
-    async find(taskId, faults, hash) {
-      const row = await findRow(taskId);
+    async find(ctx, taskId, faults, hash) {
+      const row = await lookUps.task(taskId);
       if (!row) return null;
       // A body with faults was never accepted, so it differs from the body of every task.
-      return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hash());
+      return faults.length > 0 ? new Refused(keyReused) : replay.of(ctx, row, hash());
     },
 
-    async of(row, requestHash) {
+    async of(ctx, row, requestHash) {
       if (row.requestHash === '') return new Refused(keyOfForgotten);
       if (row.requestHash !== requestHash) return new Refused(keyReused);
       if (row.status !== 'pending') return storedOutcome('replayed', row);
       // This caller now gets the task's id, so the task must not be withdrawn any more.
-      return storedOutcome('replayed', await markAnswered(db, row.id, null));
-    },
-
-    async row(taskId) {
-      const row = await findRow(taskId);
-      assert(row, `${taskId} has a row`);
-      return row;
+      return storedOutcome('replayed', await markAnswered(ctx.state.db, row.id, null));
     },
   };
   return replay;

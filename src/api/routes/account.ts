@@ -1,7 +1,6 @@
 // GET of an account's balance and of its statement. The statement has every movement, newest first,
 // as JSON or CSV.
 
-import type { Knex } from 'knex';
 import { movementSchema } from '../../contract/reply-schema';
 import { showAccount } from '../../db/accounts';
 import { type StatementRow, statement } from '../../db/statement';
@@ -11,9 +10,10 @@ import { reasonOf } from '../../domain/transfers';
 import type { KeyedRouter } from '../context';
 import { afterOf, limitOf, readQuery, refuseUnknown } from './paging';
 
-export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }): void {
+export function accountRoutes(router: KeyedRouter): void {
   router.get('/v1/account', async (ctx) => {
-    const account = await showAccount(db, ctx.state.caller.accountId);
+    const { db, caller } = ctx.state;
+    const account = await showAccount(db, caller.accountId);
     assert(account, 'an account with a key has books');
     ctx.body = {
       available: formatMicros(account.availableMicros),
@@ -27,7 +27,8 @@ export function accountRoutes(router: KeyedRouter, { db }: { readonly db: Knex }
       refuseUnknown(reader, ['limit', 'after']);
       return { limit: limitOf(reader), after: afterOf(reader, numberOf) };
     });
-    const { accountId } = ctx.state.caller;
+    const { db, caller } = ctx.state;
+    const { accountId } = caller;
     // One row more than the limit is read, to see whether there is another page.
     const found = await statement(db, { accountId, limit: limit + 1, after });
     const page = found.slice(0, limit);

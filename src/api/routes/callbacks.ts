@@ -7,13 +7,13 @@ import { beginResend, findTaskCallback, listAttempts } from '../../db/callbacks'
 import { isTaskId } from '../../db/ids';
 import type { KeyedContext, KeyedRouter } from '../context';
 import { refuse, taskNotFound } from '../context';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import type { FindTask } from './find-task';
 import { askerOf } from './read';
 
 export function callbackRoutes(
   router: KeyedRouter,
-  { db, temporal, observer }: ApiDeps,
+  { temporal, observer }: KeyedDeps,
   find: FindTask,
 ): void {
   /** The id of the task and its callback; undefined if the caller has no such task. */
@@ -22,7 +22,7 @@ export function callbackRoutes(
     ctx.state.taskId = id.slice(0, 64);
     if (!isTaskId(id)) return undefined;
     const task = await find(id, askerOf(ctx));
-    const callback = task && (await findTaskCallback(db, id));
+    const callback = task && (await findTaskCallback(ctx.state.db, id));
     return callback ? { id, callback } : undefined;
   };
 
@@ -30,7 +30,7 @@ export function callbackRoutes(
     const own = await findOwn(ctx);
     if (!own) return refuse(ctx, taskNotFound);
     const { id, callback } = own;
-    const attempts = await listAttempts(db, id);
+    const attempts = await listAttempts(ctx.state.db, id);
     ctx.body = {
       data: attempts.map(({ attempt, at, status, latencyMs, error }) => ({
         attempt,
@@ -48,6 +48,7 @@ export function callbackRoutes(
   const resend = async (ctx: KeyedContext): Promise<void> => {
     const own = await findOwn(ctx);
     if (!own) return refuse(ctx, taskNotFound);
+    const { db } = ctx.state;
     const delivery = await beginResend(db, own.id, deliveriesMax);
     if (delivery === null) {
       return refuse(ctx, (await lacksWebhook(db, own.id)) ? noWebhook : nothingToResend);

@@ -1,16 +1,17 @@
 // Finds a task for its owner, in its row, and asks the workflow of a live task what it is doing.
 
+import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import type { TaskObject } from '../../contract/task';
 import type { TaskStatus } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { endRepeats } from '../../db/repeated-task';
-import { type Asked, gatheredFindAsked, gatheredFindTask, type Live } from '../../db/tasks';
+import type { Asked, Live } from '../../db/tasks';
 import { assert } from '../../domain/assert';
 import { liveObject, stageOf, united } from '../../domain/task';
 import type { TemporalClient } from '../../temporal/client';
-import type { ApiDeps } from '../deps';
 import type { Buckets } from '../limits';
+import type { LookUps } from '../look-ups';
 
 export interface Found {
   readonly status: TaskStatus;
@@ -43,6 +44,7 @@ export function askedTask(text: string, asked: Asked | undefined): AskedTask {
 }
 
 export interface Asker {
+  readonly db: Knex;
   readonly accountId: string;
   readonly keyId: string;
   /** Look-ups of unknown tasks are limited per address. */
@@ -55,15 +57,14 @@ const unknownMax = 10_000;
 const unknownForMs = 2_000;
 
 export function createFindTask(
-  deps: Pick<ApiDeps, 'db' | 'elapsed'>,
+  lookUps: Pick<LookUps, 'task' | 'askedTask'>,
   unknownLookups: Buckets,
+  elapsed: () => number,
 ): FindTask {
-  const findRow = gatheredFindTask(deps.db);
-  const findAsked = gatheredFindAsked(deps.db);
   const unknown = new LRUCache<string, true>({
     max: unknownMax,
     ttl: unknownForMs,
-    perf: { now: deps.elapsed },
+    perf: { now: elapsed },
     ttlResolution: 0,
   });
   // The task of another account counts as unknown too. Otherwise the limit would reveal that this
@@ -76,7 +77,7 @@ export function createFindTask(
   };
   return async (taskId, asker, withAsked = false) => {
     if (!isTaskId(taskId)) return undefined;
-    const row = await (withAsked ? findAsked : findRow)(taskId);
+    const row = await (withAsked ? lookUps.askedTask : lookUps.task)(taskId);
     if (row?.accountId !== asker.accountId) return countUnknown(taskId, asker);
     const { status, object: text, live, asked, repeatedBy } = row;
     return { status, text, live, repeatedBy, ...(asked ? { asked } : {}) };
@@ -87,10 +88,10 @@ export function createFindTask(
  * Like `find`, for calls that name the task: from now on the caller has its id, so the task answers no
  * more repeats. Only the first of these calls writes.
  */
-export function createFindNamed({ db }: Pick<ApiDeps, 'db'>, find: FindTask): FindTask {
+export function createFindNamed(find: FindTask): FindTask {
   return async (taskId, asker, withAsked) => {
     const found = await find(taskId, asker, withAsked);
-    if (found && found.repeatedBy === asker.keyId) await endRepeats(db, [taskId]);
+    if (found && found.repeatedBy === asker.keyId) await endRepeats(asker.db, [taskId]);
     return found;
   };
 }

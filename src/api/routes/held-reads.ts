@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isFinal } from '../../domain/task';
 import type { KeyedCall } from '../context';
 import { countAtOnce } from '../count-at-once';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import type { Found } from './find-task';
 
 const roundMs = 1_000;
@@ -17,7 +17,7 @@ type Read = () => Promise<Found | undefined>;
  * process is stopping. A server may ignore `Prefer: wait`, so a read is answered at once if its key
  * or all keys together have too many held reads.
  */
-export function holdReads({ rates, isServing }: ApiDeps) {
+export function holdReads({ rates, isServing }: KeyedDeps) {
   const held = countAtOnce(rates.heldReadsMax, rates.heldReadsOfAllMax);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {

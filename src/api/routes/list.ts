@@ -7,9 +7,9 @@ import { type TaskStatus, taskStatuses } from '../../contract/vocabulary';
 import { isTaskId } from '../../db/ids';
 import { listTasks } from '../../db/list-tasks';
 import { endRepeats } from '../../db/repeated-task';
+import type { StoredTask } from '../../db/tasks';
 import type { KeyedCall } from '../context';
 import { answerJsonText } from '../context';
-import type { ApiDeps } from '../deps';
 import { type AskedTask, askedTask } from './find-task';
 import { afterOf, limitOf, type QueryReader, readQuery, refuseUnknown } from './paging';
 
@@ -32,19 +32,14 @@ export type PageForm = (tasks: readonly AskedTask[], next: string | null) => obj
 
 export type ListTasks = (ctx: KeyedCall, form?: PageForm) => Promise<void>;
 
-export function listAccountTasks({ db }: ApiDeps): ListTasks {
+export function listAccountTasks(): ListTasks {
   return async (ctx, form) => {
     const filters = readQuery(ctx.query, filtersOf);
-    const { accountId, keyId } = ctx.state.caller;
+    const { db, caller } = ctx.state;
+    const { accountId } = caller;
     const withAsked = form !== undefined;
     const { rows, next } = await listTasks(db, { accountId, withAsked, ...filters });
-    // From now on the caller has the ids of these tasks.
-    const repeated = rows.filter(({ repeatedBy }) => repeatedBy === keyId);
-    if (repeated.length > 0)
-      await endRepeats(
-        db,
-        repeated.map(({ id }) => id),
-      );
+    await endListed(ctx, rows);
     const text = form
       ? JSON.stringify(
           form(
@@ -55,6 +50,17 @@ export function listAccountTasks({ db }: ApiDeps): ListTasks {
       : `{"data":[${rows.map(({ object }) => object).join(',')}],"next":${JSON.stringify(next)}}`;
     answerJsonText(ctx, text);
   };
+}
+
+/** From now on the caller has the ids of these tasks, so they answer no more repeats of its creates. */
+export async function endListed(
+  { state }: KeyedCall,
+  rows: readonly Pick<StoredTask, 'id' | 'repeatedBy'>[],
+): Promise<void> {
+  const { db, caller } = state;
+  const repeated = rows.filter(({ repeatedBy }) => repeatedBy === caller.keyId);
+  const ids = repeated.map(({ id }) => id);
+  if (ids.length > 0) await endRepeats(db, ids);
 }
 
 function filtersOf(reader: QueryReader) {

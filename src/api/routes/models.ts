@@ -13,9 +13,9 @@ import { plainVideo } from '../../domain/plain-video';
 import { targetsOf } from '../../domain/resolution';
 import type { KeyedRouter } from '../context';
 import { usableModels } from '../create/plan-request';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 
-export function modelRoutes(router: KeyedRouter, { catalogue }: ApiDeps): void {
+export function modelRoutes(router: KeyedRouter, { catalogue }: KeyedDeps): void {
   router.get('/v1/models', (ctx) => {
     const offer = offerFor(catalogue(), ctx.state.caller);
     ctx.body = { data: offer.models.map((model) => shown(model, offer)) };

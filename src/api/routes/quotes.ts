@@ -10,24 +10,24 @@ import { outputSize } from '../../domain/output-size';
 import { withOwnChannels } from '../../domain/permissions';
 import type { Hold, Plan } from '../../domain/plan-types';
 import { billing } from '../../domain/pricing';
-import type { KeyedCall, KeyedRouter } from '../context';
+import type { KeyedCall, KeyedRouter, KeyedState } from '../context';
 import { Refused } from '../context';
 import { planForCaller } from '../create/plan-request';
 import { readRequest } from '../create/read-request';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import { shownPlainVideo } from './models';
 
 export type Quote = (ctx: KeyedCall, parsed: ParsedRequest) => Promise<void>;
 
-export function createQuote(deps: ApiDeps): Quote {
+export function createQuote(deps: KeyedDeps): Quote {
   return async (ctx, parsed) => {
     // The catalogue may be replaced while the plan is made.
     const catalogue = deps.catalogue();
     const asked = { ...deps, catalogue: () => catalogue };
-    const plan = await planFor(parsed, asked, ctx.state.caller);
+    const plan = await planFor(parsed, asked, ctx.state);
     const { videos, metadata } = parsed.request;
     const isStated = videos.length > 0 && metadata.input_video_duration !== undefined;
-    const trusted = { ...ctx.state.caller, trustsLengths: true };
+    const trusted = { ...ctx.state, caller: { ...ctx.state.caller, trustsLengths: true } };
     const estimate = isStated ? (await planFor(parsed, asked, trusted)).hold : null;
     ctx.body = quoteOf(plan, estimate, plainPrice(catalogue, plan, ctx.state.caller));
   };
@@ -37,8 +37,12 @@ export function quoteRoutes(router: KeyedRouter, quote: Quote): void {
   router.post('/v1/videos/quotes', async (ctx) => quote(ctx, await readRequest(ctx)));
 }
 
-async function planFor(parsed: ParsedRequest, deps: ApiDeps, caller: Caller): Promise<Plan> {
-  const plan = await planForCaller(parsed, deps, caller);
+async function planFor(
+  parsed: ParsedRequest,
+  deps: KeyedDeps,
+  state: Pick<KeyedState, 'caller' | 'db'>,
+): Promise<Plan> {
+  const plan = await planForCaller(parsed, deps, state);
   if (plan instanceof Refused) throw plan;
   return plan;
 }

@@ -8,11 +8,10 @@ import { removeResults } from '../../db/files/retention';
 import { failPending } from '../../db/pending-tasks';
 import { resultRoles } from '../../domain/results';
 import { cancelledMessage, isCancelled, isFinal } from '../../domain/task';
-import type { AtOnce } from '../at-once';
 import { addressOf } from '../auth';
 import type { KeyedCall, KeyedRouter } from '../context';
 import { answerJsonText, refuse, taskNotFound } from '../context';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import { unavailable } from '../errors';
 import { withoutTaskId } from '../unknown-routes';
 import {
@@ -32,11 +31,6 @@ export type Form = (task: AskedTask) => object;
 
 export type ShowTask = (ctx: KeyedCall, taskId: string, form?: Form) => Promise<void>;
 
-interface Access {
-  readonly find: FindTask;
-  readonly changesAtOnce: AtOnce;
-}
-
 /** What callers do with one task. Each handler answers with the task object. */
 export interface TaskHandlers {
   readonly show: ShowTask;
@@ -44,11 +38,11 @@ export interface TaskHandlers {
   readonly deleteContent: TaskHandler;
 }
 
-export function createTaskHandlers(deps: ApiDeps, access: Access): TaskHandlers {
+export function createTaskHandlers(deps: KeyedDeps, find: FindTask): TaskHandlers {
   return {
-    show: showTask(deps, access.find),
-    cancel: cancelTask(deps, access),
-    deleteContent: deleteTaskContent(deps, access),
+    show: showTask(deps, find),
+    cancel: cancelTask(deps, find),
+    deleteContent: deleteTaskContent(deps, find),
   };
 }
 
@@ -71,7 +65,7 @@ export function readRoutes(router: KeyedRouter, handlers: TaskHandlers): void {
 }
 
 /** Answers GET of a task. */
-function showTask(deps: ApiDeps, find: FindTask): ShowTask {
+function showTask(deps: KeyedDeps, find: FindTask): ShowTask {
   const hold = holdReads(deps);
   const { askAhead, withWorkflow } = createWorkflowReads(deps.temporal, find);
   return async (ctx, taskId, form) => {
@@ -104,7 +98,7 @@ function withCancel(found: Found): Found {
   return { ...found, text: JSON.stringify({ ...task, cancel_requested: true }) };
 }
 
-function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {
+function cancelTask(deps: KeyedDeps, find: FindTask): TaskHandler {
   const { temporal } = deps;
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
@@ -112,9 +106,7 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler
     const before = await find(taskId, asker);
     if (!before) return refuse(ctx, taskNotFound);
     if (isFinal(before.status)) return refuse(ctx, alreadyFinished);
-    const cancelled = () => cancelPending(deps, ctx, taskId);
-    const isCancelled =
-      before.status === 'pending' && (await changesAtOnce(asker.accountId, cancelled));
+    const isCancelled = before.status === 'pending' && (await cancelPending(deps, ctx, taskId));
     const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
     if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });
     const after = await find(taskId, asker);
@@ -134,35 +126,36 @@ function cancelTask(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler
  * answer, the caller gets a 503. The bytes are then deleted by a repeated call or by the
  * reconciler.
  */
-function deleteTaskContent(deps: ApiDeps, { find, changesAtOnce }: Access): TaskHandler {
-  const { db, storage } = deps;
+function deleteTaskContent({ storage }: KeyedDeps, find: FindTask): TaskHandler {
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
+    const { db } = ctx.state;
     const asker = askerOf(ctx);
     const before = await find(taskId, asker);
     if (!before) return refuse(ctx, taskNotFound);
     if (!isFinal(before.status)) return refuse(ctx, notFinished(taskId));
-    const files = await changesAtOnce(asker.accountId, async () => {
-      await removeResults(db, taskId, 'caller', resultRoles);
-      return findResults(db, taskId);
-    });
-    for (const { key } of files) await storage.remove(key);
+    await removeResults(db, taskId, 'caller', resultRoles);
+    for (const { key } of await findResults(db, taskId)) await storage.remove(key);
     answerFound(ctx, (await find(taskId, asker)) ?? before);
   };
 }
 
 export function askerOf(ctx: KeyedCall): Asker {
-  const { accountId, keyId } = ctx.state.caller;
-  return { accountId, keyId, address: addressOf(ctx) };
+  const { db, caller } = ctx.state;
+  const { accountId, keyId } = caller;
+  return { db, accountId, keyId, address: addressOf(ctx) };
 }
 
 /**
  * Fails a pending task in its row; returns false if the task is no longer pending. A workflow that
  * is started later finds the failed row and ends too.
  */
-async function cancelPending(deps: ApiDeps, ctx: KeyedCall, taskId: string): Promise<boolean> {
-  const { db, temporal, observer } = deps;
-  const ended = await failPending(db, taskId, cancelledMessage);
+async function cancelPending(
+  { temporal, observer }: KeyedDeps,
+  ctx: KeyedCall,
+  taskId: string,
+): Promise<boolean> {
+  const ended = await failPending(ctx.state.db, taskId, cancelledMessage);
   if (!ended) return false;
   if (ended.hasCallback) {
     // The row of the callback is stored, so the reconciler sends the callback if this call fails.

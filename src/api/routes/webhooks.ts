@@ -13,20 +13,23 @@ import {
   type Webhook,
 } from '../../db/webhooks';
 import { checkUrl } from '../../domain/address';
-import { limitAtOnce } from '../at-once';
 import { bodyBytesMax, readJsonBody } from '../body';
 import type { KeyedRouter } from '../context';
 import { Refused, refuse } from '../context';
-import type { ApiDeps } from '../deps';
+import { countAtOnce } from '../count-at-once';
+import type { KeyedDeps } from '../deps';
+import { limitHeaders, rateLimited } from '../limits';
 
 const webhooksMax = 10;
+const testsAtOnceMax = 3;
 
 export function webhookRoutes(
   router: KeyedRouter,
-  { db, settings, now, temporal, observer }: ApiDeps,
+  { settings, now, temporal, observer }: KeyedDeps,
 ): void {
   router.post('/v1/webhooks', async (ctx) => {
-    const { accountId } = ctx.state.caller;
+    const { db, caller } = ctx.state;
+    const { accountId } = caller;
     const sent = await readJsonBody(ctx.req, bodyBytesMax);
     const wanted = readWebhook(sent, settings.dangerouslyAllowHosts);
     const made = await createWebhook(db, { accountId, ...wanted, max: webhooksMax, nowMs: now() });
@@ -36,30 +39,35 @@ export function webhookRoutes(
   });
 
   router.get('/v1/webhooks', async (ctx) => {
-    const webhooks = await listWebhooks(db, ctx.state.caller.accountId);
+    const { db, caller } = ctx.state;
+    const webhooks = await listWebhooks(db, caller.accountId);
     ctx.body = { data: webhooks.map(shown) };
   });
 
   // A receiver may take 15 s, so these calls of one account must not pile up.
-  const testsAtOnce = limitAtOnce({ running: 3, waiting: 0, work: 'webhook tests' });
+  const tests = countAtOnce(testsAtOnceMax, Number.POSITIVE_INFINITY);
   router.post('/v1/webhooks/:webhook_id/test', async (ctx) => {
-    const { accountId } = ctx.state.caller;
+    const { db, caller } = ctx.state;
+    const { accountId } = caller;
     const id = String(ctx.params.webhook_id ?? '');
     const isOwn = isWebhookId(id) && (await hasWebhook(db, accountId, id));
-    const tested = isOwn
-      ? await testsAtOnce(accountId, () => temporal.testWebhook(id)).catch((error: unknown) => {
-          if (error instanceof Refused) throw error;
-          observer.failed(error, ctx.state);
-          throw new Refused(noTest, { 'retry-after': '2' });
-        })
-      : null;
+    if (!isOwn) return refuse(ctx, notFound);
+    if (tests.enter(accountId) !== 'entered') throw tooManyTests();
+    const tested = await temporal
+      .testWebhook(id)
+      .catch((error: unknown) => {
+        observer.failed(error, ctx.state);
+        throw new Refused(noTest, { 'retry-after': '2' });
+      })
+      .finally(() => tests.leave(accountId));
     if (!tested) return refuse(ctx, notFound);
     ctx.body = tested;
   });
 
   router.delete('/v1/webhooks/:webhook_id', async (ctx) => {
     const id = String(ctx.params.webhook_id ?? '');
-    const isDeleted = isWebhookId(id) && (await deleteWebhook(db, ctx.state.caller.accountId, id));
+    const { db, caller } = ctx.state;
+    const isDeleted = isWebhookId(id) && (await deleteWebhook(db, caller.accountId, id));
     if (!isDeleted) return refuse(ctx, notFound);
     ctx.body = { id, object: 'webhook', deleted: true };
   });
@@ -92,6 +100,11 @@ const limitReached: Refusal = {
   param: '',
   message: `This account has ${webhooksMax} webhooks, which is the limit. Delete one first.`,
 };
+function tooManyTests(): Refused {
+  const message = `This account has ${testsAtOnceMax} webhook tests in progress, which is the limit.`;
+  return new Refused(rateLimited(message), limitHeaders(testsAtOnceMax, 1));
+}
+
 const noTest: Refusal = {
   code: 'unavailable',
   param: '',

@@ -9,7 +9,7 @@ import type { KeyedCall } from '../context';
 import { answerCreate, type CreateOutcome, notShown } from '../create/answer';
 import type { Create } from '../create/create';
 import { showNames } from '../create/read-request';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import type { Translated } from './shape';
 
 export async function createTranslated(
@@ -30,7 +30,7 @@ export async function createTranslated(
  */
 export async function readCreated<T>(
   ctx: KeyedCall,
-  { observer }: Pick<ApiDeps, 'observer'>,
+  { observer }: Pick<KeyedDeps, 'observer'>,
   taskId: string,
   read: () => Promise<T>,
 ): Promise<T> {

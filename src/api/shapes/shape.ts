@@ -6,11 +6,11 @@ import type { VideoRequest } from '../../contract/request';
 import type { JsonObject } from '../../contract/safe-json';
 import type { TaskObject } from '../../contract/task';
 import { isFinal } from '../../domain/task';
-import type { CountUpload } from '../admit';
+import type { Admit, CountUpload } from '../admit';
 import type { ApiCall, ApiState, KeyedCall } from '../context';
 import { answerJsonText, Refused } from '../context';
 import type { Create } from '../create/create';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import type { FindTask } from '../routes/find-task';
 import type { ListTasks } from '../routes/list';
 import type { Quote } from '../routes/quotes';
@@ -40,7 +40,7 @@ export interface Shape {
   errorBody(error: NativeError, status: number): object;
 }
 
-export type CreateShape = (deps: ApiDeps, calls: Calls) => Shape;
+export type CreateShape = (deps: KeyedDeps, calls: Calls) => Shape;
 
 export interface NativeError {
   readonly message: string;
@@ -55,17 +55,14 @@ export interface Translated {
   readonly compared?: (request: VideoRequest) => VideoRequest;
 }
 
-/** Answers the calls that belong to a shape. `run` admits the caller first. */
-export function shapeRoutes(
-  shapes: readonly Shape[],
-  run: (ctx: ApiCall, handle: Handler) => Promise<void>,
-): Middleware<ApiState> {
+/** Answers the calls that belong to a shape. */
+export function shapeRoutes(shapes: readonly Shape[], admit: Admit): Middleware<ApiState> {
   return async (ctx, next) => {
     for (const shape of shapes) {
       const found = shape.routeOf(ctx.method, ctx.path);
       if (!found) continue;
       ctx.state.route = found.route;
-      return run(ctx, found.handle);
+      return found.handle(await admit(ctx));
     }
     return next();
   };

@@ -1,7 +1,7 @@
 // All shapes by their names in the setting SHAPES.
 
 import type { ShapeName } from '../../contract/openapi-shapes';
-import type { ApiDeps } from '../deps';
+import type { KeyedDeps } from '../deps';
 import { arkShape } from './ark/ark';
 import { mcpShape } from './mcp/mcp';
 import { openAiShape } from './openai/openai';
@@ -13,7 +13,7 @@ const known: Readonly<Record<ShapeName, CreateShape>> = {
   mcp: mcpShape,
 };
 
-export function createShapes(deps: ApiDeps, calls: Calls): Shape[] {
+export function createShapes(deps: KeyedDeps, calls: Calls): Shape[] {
   return [...new Set(deps.settings.shapes)].map((name) => withHead(known[name](deps, calls)));
 }
 

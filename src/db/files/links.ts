@@ -4,7 +4,7 @@
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import type { RemovedBecause } from '../../domain/results';
-import { type Gathered, gathered } from '../gathered';
+import type { Gather, Gathered } from '../gathered';
 import { prepare } from '../prepared-statement';
 
 export type FileRole = 'upload' | 'video' | 'last_frame';
@@ -50,10 +50,7 @@ export const fileColumns = `
  * Finds files by the tokens of their links. Concurrent calls share one statement, because many
  * people may open a page with such links at the same time.
  */
-export function gatheredFindFile(
-  db: Knex,
-  gather: typeof gathered<LinkedFile> = gathered,
-): Gathered<LinkedFile> {
+export function gatheredFindFile(db: Knex, gather: Gather): Gathered<LinkedFile> {
   return gather(async (tokens) => {
     const rows = await findByTokens(db, { tokens });
     return new Map(rows.map((row) => [row.linkToken, row]));

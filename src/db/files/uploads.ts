@@ -6,6 +6,8 @@
 import type { Knex } from 'knex';
 import type { Media } from '../../domain/media-type';
 import { isInState } from '../by-key';
+import type { Gather, Gathered } from '../gathered';
+import { prepare } from '../prepared-statement';
 import { type FileRow, fileColumns } from './links';
 
 interface NewUpload {
@@ -143,15 +145,19 @@ export async function forgetRemovedUploads(db: Knex, days: number, limit: number
   return rows.length;
 }
 
-export async function findUpload(db: Knex, accountId: string, id: string): Promise<FileRow | null> {
-  const { rows } = await db.raw<{ rows: FileRow[] }>(
-    `select ${fileColumns} from files
-      where id = ? and account_id = ? and role = 'upload' and state = 'stored'
-        and expires_at > now()`,
-    [id, accountId],
-  );
-  return rows[0] ?? null;
+/** Finds the stored uploads of any account by their ids. */
+export function gatheredFindUpload(db: Knex, gather: Gather): Gathered<FileRow> {
+  return gather(async (ids) => {
+    const rows = await findByIds(db, { ids });
+    return new Map(rows.map((row) => [row.id, row]));
+  });
 }
+
+const findByIds = prepare<FileRow>(
+  'find_uploads',
+  `select ${fileColumns} from files
+    where id = any(:ids) and role = 'upload' and ${isInState('stored')} and expires_at > now()`,
+);
 
 /** The stored uploads of an account, newest first. */
 export async function listUploads(

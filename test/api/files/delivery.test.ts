@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { setAccountDisabled } from '../../../src/db/accounts';
 import { gatheredFindFile } from '../../../src/db/files/links';
 import { removeUpload } from '../../../src/db/files/uploads';
+import { gatheredAtOnce } from '../../../src/db/gathered';
 import { StorageError } from '../../../src/storage/storage';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
@@ -147,7 +148,7 @@ test('each of many concurrent reads gets the file of its link, and concurrent lo
   const bodies = await Promise.all(asked.map(async (one) => (await read(link(one))).body));
   expect(bodies.map(String)).toEqual(asked.map((one) => `file ${files.indexOf(one)}`));
   const statements = countStatements(api.apiDb);
-  const find = gatheredFindFile(api.apiDb);
+  const find = gatheredFindFile(api.apiDb, gatheredAtOnce(2));
   const found = await Promise.all([...asked.map(({ token }) => token), 'unknown'].map(find));
   expect(found.map((row) => row?.id)).toEqual([...asked.map(({ id }) => id), undefined]);
   expect(statements.stop()).toBe(1);

@@ -10,19 +10,24 @@ import type { ApiContext, ApiRouter } from '../../context';
 import { refuse } from '../../context';
 import type { ApiDeps } from '../../deps';
 import type { Buckets } from '../../limits';
+import type { LookUps } from '../../look-ups';
 import { allowAnyPage, type SendBytes } from './send-bytes';
 
 // A player requests ranges while the video plays, so the presigned link is valid for an hour. A
 // reload of the page gets a new link.
 const presignedSeconds = 3_600;
 
-export function deliveryRoutes(
-  router: ApiRouter,
-  deps: ApiDeps,
-  sendBytes: SendBytes,
-  unknownLookups: Buckets,
-): void {
-  const findLinked = createFindLinked(deps, unknownLookups);
+/** How the routes of files find a file and send it. */
+export interface FileAccess {
+  readonly lookUps: Pick<LookUps, 'upload' | 'file'>;
+  readonly sendBytes: SendBytes;
+  /** Limits the look-ups of unknown files by one IP address. */
+  readonly unknownLookups: Buckets;
+}
+
+export function deliveryRoutes(router: ApiRouter, deps: ApiDeps, access: FileAccess): void {
+  const { sendBytes } = access;
+  const findLinked = createFindLinked(deps, access);
   router.get('/files/:token.:ext', async (ctx) => {
     allowAnyPage(ctx);
     const file = await findLinked(ctx);
@@ -42,15 +47,14 @@ const knownMax = 10_000;
  * After too many unknown links a client address is looked up slowly: an existing link is found, and
  * an unknown one is refused. Links that this process has found before are never slow.
  */
-function createFindLinked({ db }: ApiDeps, unknownLookups: Buckets) {
-  const find = gatheredFindFile(db);
+function createFindLinked({ db }: ApiDeps, { lookUps, unknownLookups }: FileAccess) {
   const findSlowly = gatheredFindFile(db, gatheredSlowly);
   const known = new LRUCache<string, true>({ max: knownMax });
   return async (ctx: ApiContext): Promise<LinkedFile | null> => {
     const token = String(ctx.params.token ?? '');
     const address = addressOf(ctx);
     const isSlow = !known.has(token) && unknownLookups.peek(address) !== null;
-    const file = tokenShape.test(token) ? await (isSlow ? findSlowly : find)(token) : null;
+    const file = tokenShape.test(token) ? await (isSlow ? findSlowly : lookUps.file)(token) : null;
     if (file) known.set(token, true);
     const limited = file ? null : unknownLookups.take(address);
     if (limited) throw limited;

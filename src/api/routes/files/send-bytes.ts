@@ -2,11 +2,12 @@
 // storage. A client that stops reading is disconnected.
 
 import type { Readable } from 'node:stream';
-import { type FileRow, findStoredFiles } from '../../../db/files/links';
+import type { FileRow } from '../../../db/files/links';
 import type { ByteRange } from '../../../storage/storage';
 import type { ApiCall } from '../../context';
 import { Refused, refuse } from '../../context';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
+import type { LookUps } from '../../look-ups';
 import { bytesAsked } from './byte-range';
 import { createTransfers, type Transfers } from './transfers';
 
@@ -25,10 +26,10 @@ const policy =
   "frame-ancestors 'none'; sandbox";
 
 /** One function for all routes, because the limits of `transfers` count the files of all routes. */
-export function createSendBytes(deps: ApiDeps): SendBytes {
+export function createSendBytes(deps: KeyedDeps, lookUps: Pick<LookUps, 'file'>): SendBytes {
   const transfers = createTransfers(deps.elapsed);
   return (ctx, file) =>
-    sendBytes(ctx, file, (range) => openBytes(deps, transfers, ctx, file, range));
+    sendBytes(ctx, file, (range) => openBytes(deps, { transfers, lookUps }, ctx, file, range));
 }
 
 /** The headers of the file are set only when its first bytes are there: a refusal has none of them. */
@@ -69,17 +70,20 @@ const justRemoved = {
 
 /** Returns the bytes when the first of them can be read. */
 async function openBytes(
-  { db, storage, observer }: ApiDeps,
-  transfers: Transfers,
+  { storage, observer }: KeyedDeps,
+  {
+    transfers,
+    lookUps,
+  }: { readonly transfers: Transfers; readonly lookUps: Pick<LookUps, 'file'> },
   ctx: ApiCall,
-  { id, key, accountId }: FileRow,
+  { id, key, accountId, linkToken }: FileRow,
   range: ByteRange | undefined,
 ): Promise<Readable> {
   transfers.begin(ctx, accountId);
   const bytes = await storage.read(key, range);
   if (!bytes) {
-    const isKept = (await findStoredFiles(db, accountId, { ids: [id] })).length > 0;
-    if (!isKept) throw new Refused(justRemoved);
+    const row = await lookUps.file(linkToken);
+    if (row?.state !== 'stored' || row.secondsLeft < 0) throw new Refused(justRemoved);
     observer.fileWithoutBytes(id);
     throw new Error(`The storage has no object of the file ${id}.`);
   }
@@ -102,7 +106,7 @@ function untilReadable(bytes: Readable): Promise<void> {
 }
 
 /** Ends the connection if reading the bytes fails, or if there is no progress for a while. */
-function cutStalled(ctx: ApiCall, bytes: Readable, observer: ApiDeps['observer']): void {
+function cutStalled(ctx: ApiCall, bytes: Readable, observer: KeyedDeps['observer']): void {
   bytes.once('error', (error) => {
     // A client that disconnects also causes an error here. Such an error is not logged.
     if (!ctx.res.destroyed) observer.failed(error, ctx.state);

@@ -4,6 +4,7 @@
 // row stays, because the storage may still finish the write; the reconciler then deletes the bytes.
 
 import { randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
 import type { FileRow } from '../../../db/files/links';
 import {
   beginUpload,
@@ -19,13 +20,13 @@ import { createVideoHead } from '../../../domain/video-head';
 import { readIncoming } from '../../../storage/incoming-bytes';
 import { StorageError } from '../../../storage/storage';
 import { type KeyedCall, Refused } from '../../context';
-import type { ApiDeps, ApiSettings } from '../../deps';
+import type { ApiSettings, KeyedDeps } from '../../deps';
 import { unavailable } from '../../errors';
 import { type SentFile, tooLarge } from './read-upload';
 
 /** `oneMore` lets this upload exceed the limits of the account, if no other has exceeded them. */
 export async function storeUpload(
-  deps: ApiDeps,
+  deps: KeyedDeps,
   ctx: KeyedCall,
   sent: SentFile,
   oneMore = false,
@@ -37,13 +38,14 @@ export async function storeUpload(
   const { contentType } = type;
   const bytesMax = mediaBytesMax[type.media];
   const declared = sent.declaredBytes;
-  const { accountId } = ctx.state.caller;
+  const { db, caller } = ctx.state;
+  const { accountId } = caller;
   const id = newFileId(deps.now());
   const key = `uploads/${accountId}/${id}`;
   const { uploadsMax, uploadedBytesMax } = deps.settings;
   const reservedBytes = Math.min(declared ?? bytesMax, bytesMax);
   const full = await beginUpload(
-    deps.db,
+    db,
     {
       id,
       accountId,
@@ -72,22 +74,27 @@ export async function storeUpload(
   } catch (error) {
     sent.bytes.destroy();
     await (error instanceof StorageError
-      ? giveUpUpload(deps.db, id)
-      : removeUnstored(deps, key, id));
+      ? giveUpUpload(db, id)
+      : removeUnstored(db, deps, key, id));
     throw error;
   }
   const durationMs = video?.milliseconds() ?? null;
   // If `finishUpload` fails, the bytes are not deleted: the row may be stored although the answer
   // of the statement was lost.
   const known = { ...incoming.found(), durationMs };
-  const stored = await finishUpload(deps.db, id, known, deps.settings.filesKeptDays);
+  const stored = await finishUpload(db, id, known, deps.settings.filesKeptDays);
   if (stored) return stored;
   await deps.storage.remove(key);
   throw new Refused(unavailable, { 'retry-after': '2' });
 }
 
 /** If the storage does not delete the bytes, the row stays, so that the reconciler deletes them. */
-async function removeUnstored({ db, storage }: ApiDeps, key: string, id: string): Promise<void> {
+async function removeUnstored(
+  db: Knex,
+  { storage }: KeyedDeps,
+  key: string,
+  id: string,
+): Promise<void> {
   await storage.remove(key).then(
     () => dropUpload(db, id),
     () => undefined,

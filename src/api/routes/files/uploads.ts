@@ -3,33 +3,30 @@
 import type { FileObject } from '../../../contract/file-schema';
 import type { FileRow } from '../../../db/files/links';
 import { markDeleted } from '../../../db/files/retention';
-import { findUpload, listUploads, removeUpload } from '../../../db/files/uploads';
+import { listUploads, removeUpload } from '../../../db/files/uploads';
 import { isFileId } from '../../../db/ids';
 import { fileLink } from '../../../domain/file-link';
 import { addressOf } from '../../auth';
 import type { KeyedContext, KeyedRouter } from '../../context';
 import { Refused } from '../../context';
-import type { ApiDeps } from '../../deps';
-import type { Buckets } from '../../limits';
+import type { KeyedDeps } from '../../deps';
 import { afterOf, limitOf, readQuery, refuseUnknown } from '../paging';
-import { fileNotFound } from './deliver';
+import { type FileAccess, fileNotFound } from './deliver';
 import { readUpload } from './read-upload';
-import type { SendBytes } from './send-bytes';
 import { storeUpload } from './store-upload';
 
 export function uploadRoutes(
   router: KeyedRouter,
-  deps: ApiDeps,
-  sendBytes: SendBytes,
-  unknownLookups: Buckets,
+  deps: KeyedDeps,
+  { lookUps, sendBytes, unknownLookups }: FileAccess,
 ): void {
-  const { db, storage, settings } = deps;
+  const { storage, settings } = deps;
   const show = (row: FileRow) => fileObject(row, settings.publicUrl);
 
   const find = async (ctx: KeyedContext): Promise<FileRow> => {
     const id = idOf(ctx);
-    const file = id ? await findUpload(db, ctx.state.caller.accountId, id) : null;
-    return file ?? unknown(ctx);
+    const file = id ? await lookUps.upload(id) : null;
+    return file?.accountId === ctx.state.caller.accountId ? file : unknown(ctx);
   };
 
   const unknown = (ctx: KeyedContext): never => {
@@ -47,7 +44,8 @@ export function uploadRoutes(
       const idIn = (text: string) => (isFileId(text) ? text : null);
       return { limit: limitOf(reader), after: afterOf(reader, idIn) };
     });
-    const { accountId } = ctx.state.caller;
+    const { db, caller } = ctx.state;
+    const { accountId } = caller;
     // One row more than the limit is read, to see whether there is another page.
     const found = await listUploads(db, { accountId, limit: limit + 1, after });
     const page = found.slice(0, limit);
@@ -64,8 +62,9 @@ export function uploadRoutes(
   });
 
   router.delete('/v1/files/:file_id', async (ctx) => {
+    const { db, caller } = ctx.state;
     const id = idOf(ctx);
-    const key = id && (await removeUpload(db, ctx.state.caller.accountId, id));
+    const key = id && (await removeUpload(db, caller.accountId, id));
     if (!id || !key) return unknown(ctx);
     await storage.remove(key);
     await markDeleted(db, id);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { isCancelled } from '../../../domain/task';
 import { bodyBytesMax, readJsonBody } from '../../body';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
 import { createTranslated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
 import { listArkTasks } from './list';
@@ -13,8 +13,8 @@ import { nativeBody } from './request';
 const base = '/api/v3/contents/generations/tasks';
 const oneTask = /^\/api\/v3\/contents\/generations\/tasks\/([^/]+)$/;
 
-export function arkShape(deps: ApiDeps, calls: Calls): Shape {
-  const list = listArkTasks(deps, arkTask);
+export function arkShape(_deps: KeyedDeps, calls: Calls): Shape {
+  const list = listArkTasks(arkTask);
   return {
     owns: (path) => path.startsWith('/api/v3/'),
     routeOf(method, path) {

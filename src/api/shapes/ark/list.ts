@@ -5,8 +5,7 @@ import type { TaskObject } from '../../../contract/task';
 import { isTaskId } from '../../../db/ids';
 import { listNumbered, numberedStatuses, reachedMax } from '../../../db/numbered-tasks';
 import { answerJsonText } from '../../context';
-import type { ApiDeps } from '../../deps';
-import { modelOf } from '../../routes/list';
+import { endListed, modelOf } from '../../routes/list';
 import { type QueryReader, readQuery, refuseUnknown } from '../../routes/paging';
 import type { Handler } from '../shape';
 
@@ -21,18 +20,20 @@ const parameters = [
   idsName,
 ];
 
-export function listArkTasks({ db }: ApiDeps, form: (task: TaskObject) => object): Handler {
+export function listArkTasks(form: (task: TaskObject) => object): Handler {
   return async (ctx) => {
+    const { db, caller } = ctx.state;
     // An empty parameter is absent, and only the ids may be repeated, as for the clients of Ark.
     const given = Object.entries(ctx.query).filter(([, value]) => value !== '');
     const { [idsName]: sentIds, ...others } = Object.fromEntries(given);
     const ids = sentIds === undefined ? undefined : [sentIds].flat();
     const filters = readQuery(others, (reader) => filtersOf(reader, ids?.length ?? 0));
     const { rows, total } = await listNumbered(db, {
-      accountId: ctx.state.caller.accountId,
+      accountId: caller.accountId,
       ids: ids?.filter(isTaskId) ?? null,
       ...filters,
     });
+    await endListed(ctx, rows);
     const items = rows.map(({ object }) => form(JSON.parse(object) as TaskObject));
     answerJsonText(ctx, JSON.stringify({ items, total }));
   };

@@ -4,7 +4,7 @@
 import { tasksExtension } from '../../../contract/mcp-schema';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import type { KeyedCall } from '../../context';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
 import type { Calls, Shape } from '../shape';
 import type { Server } from './library';
 import { callsOf } from './own-calls';
@@ -13,7 +13,7 @@ import { serveTools } from './tools';
 
 const path = '/mcp';
 
-export function mcpShape(deps: ApiDeps, calls: Calls): Shape {
+export function mcpShape(deps: KeyedDeps, calls: Calls): Shape {
   const handle = (ctx: KeyedCall) => answerMcp(ctx, deps, calls);
   return {
     owns: (asked) => asked === path,
@@ -30,7 +30,7 @@ export function mcpShape(deps: ApiDeps, calls: Calls): Shape {
 /** JSON-RPC leaves the codes from -32000 to -32099 to servers. */
 const requestFailed = -32_000;
 
-async function answerMcp(ctx: KeyedCall, deps: ApiDeps, calls: Calls): Promise<void> {
+async function answerMcp(ctx: KeyedCall, deps: KeyedDeps, calls: Calls): Promise<void> {
   const sent = await readJsonBody(ctx.req, bodyBytesMax);
   // The library takes a quarter of the time in which an API starts, so it is loaded on demand.
   const mcp = await import('@modelcontextprotocol/server');

@@ -4,7 +4,7 @@ import { errorBody } from '../../../contract/error';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, Refused } from '../../context';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
 import { createTranslated, parseTranslated, readCreated } from '../create-translated';
 import type { Calls, NativeError } from '../shape';
 
@@ -23,7 +23,7 @@ export interface OwnCalls {
 
 export function callsOf(
   ctx: KeyedCall,
-  deps: Pick<ApiDeps, 'observer'>,
+  deps: Pick<KeyedDeps, 'observer'>,
   { create, quote, show, cancel }: Calls,
 ): OwnCalls {
   const answered = async <T>(run: () => Promise<unknown>): Promise<Answered<T>> => {

@@ -3,7 +3,7 @@
 
 import type { TaskObject } from '../../../contract/task';
 import { type KeyedCall, refuse } from '../../context';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
 import { askedTask } from '../../routes/find-task';
 import { askerOf } from '../../routes/read';
 import { createTranslated, readCreated } from '../create-translated';
@@ -14,7 +14,7 @@ import { videoOf } from './video';
 const base = '/v1/videos';
 const oneVideo = /^\/v1\/videos\/(?!(?:generations|quotes)(?:\/|$))([^/]+)(\/content)?$/;
 
-export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
+export function openAiShape(deps: KeyedDeps, calls: Calls): Shape {
   const create = createVideo(deps, calls);
   const list = listVideos(calls);
   return {
@@ -40,7 +40,7 @@ export function openAiShape(deps: ApiDeps, calls: Calls): Shape {
   };
 }
 
-function createVideo(deps: ApiDeps, { create, find, countUpload }: Calls): Handler {
+function createVideo(deps: KeyedDeps, { create, find, countUpload }: Calls): Handler {
   return async (ctx) => {
     const request = await readOpenAiRequest(deps, ctx, countUpload);
     const outcome = await createTranslated(ctx, create, request).catch(async (error: unknown) => {

@@ -9,7 +9,7 @@ import type { CountUpload } from '../../admit';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import { type KeyedCall, Refused } from '../../context';
 import { isRepeat } from '../../create/repeat';
-import type { ApiDeps } from '../../deps';
+import type { KeyedDeps } from '../../deps';
 import { isForm, readForm } from '../../routes/files/read-upload';
 import { storeUpload } from '../../routes/files/store-upload';
 import type { Translated } from '../shape';
@@ -31,7 +31,7 @@ const lists = { image: 'images', video: 'videos', audio: 'audios' } as const;
 const formLimits = { fields: 200, fieldSize: bodyBytesMax, parts: 201 };
 
 export async function readOpenAiRequest(
-  deps: ApiDeps,
+  deps: KeyedDeps,
   ctx: KeyedCall,
   countUpload: CountUpload,
 ): Promise<OpenAiRequest> {
@@ -58,7 +58,7 @@ export async function readOpenAiRequest(
     countUpload(ctx);
   }
   // A repeat makes an upload only to be compared with the first call, which has filled the limits.
-  const file = sent ? await storeUpload(deps, ctx, sent, await isRepeat(deps, ctx)) : null;
+  const file = sent ? await storeUpload(deps, ctx, sent, await isRepeat(ctx)) : null;
   try {
     if (isTooLarge)
       throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
@@ -72,12 +72,13 @@ export async function readOpenAiRequest(
 
 /** Removes the upload of a create that made no task. No caller knows its id, so no row stays. */
 export async function dropFile(
-  { db, storage }: ApiDeps,
+  { storage }: KeyedDeps,
   ctx: KeyedCall,
   { file }: Pick<OpenAiRequest, 'file'>,
 ): Promise<void> {
   if (!file) return;
-  const key = await removeUpload(db, ctx.state.caller.accountId, file.id);
+  const { db, caller } = ctx.state;
+  const key = await removeUpload(db, caller.accountId, file.id);
   if (!key) return;
   // If the bytes or the row cannot be deleted now, the reconciler finds the removed row.
   const forget = () => forgetUpload(db, file.id);
