@@ -137,10 +137,8 @@ async function chargeOf(reader: Reader, task: TaskReply): Promise<string> {
   expect(task.billing.charged).toBe(charged);
   expect(task.status).toBe(charged === '0.000000' ? 'failed' : 'succeeded');
   if (task.status === 'failed') return 'refunded';
-  if (charged === reader.charged) return 'charged';
-  // Only the length of an enhanced video is billed as its provider reports it.
-  expect(reader.enhances).toBe(true);
-  return 'as reported';
+  expect(charged).toBe(reader.charged);
+  return 'charged';
 }
 
 async function outcomesOf(reader: Reader): Promise<string[]> {
