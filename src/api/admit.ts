@@ -5,7 +5,9 @@
 import type { Caller } from '../db/accounts';
 import { accountDisabled } from '../db/payment-refusals';
 import { type Authenticate, addressOf } from './auth';
+import { limitCallsOfAccounts } from './calls-in-progress';
 import { type ApiCall, type KeyedCall, Refused } from './context';
+import { countMessages, type MessageKind } from './count-messages';
 import type { Rates } from './deps';
 import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
 import { isUpload } from './routes/files/read-upload';
@@ -16,6 +18,9 @@ export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
 /** Counts an upload that is a part of another call. Throws a refusal if the limit is reached. */
 export type CountUpload = (ctx: KeyedCall) => void;
+
+/** Counts a call at /mcp, as soon as its kind is known. Throws a refusal if the limit is reached. */
+export type CountMessage = (ctx: KeyedCall, kind: MessageKind) => void;
 
 /**
  * Kinds of calls, each with its own rate limit. A create has a second limit, which is checked only
@@ -28,7 +33,11 @@ export function createAdmission(
   databaseOf: DatabaseOf,
   rates: Rates,
   elapsed: () => number,
-): { readonly admit: Admit; readonly countUpload: CountUpload } {
+): {
+  readonly admit: Admit;
+  readonly countUpload: CountUpload;
+  readonly countMessage: CountMessage;
+} {
   const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
   const limit = (
     what: string,
@@ -38,6 +47,7 @@ export function createAdmission(
     const buckets = createBuckets({ subject: `This key may ${what}`, perSecond, elapsed });
     return {
       take: (caller) => buckets.take(caller.keyId, rateOf(caller)),
+      giveBack: (caller) => buckets.giveBack(caller.keyId, rateOf(caller)),
       headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
     };
   };
@@ -55,6 +65,8 @@ export function createAdmission(
     }),
     lists: limit('ask for lists and accounts', rates.listRatePerSecond),
   };
+  const messages = countMessages(limits);
+  const beginCall = limitCallsOfAccounts(rates);
   const beginUpload = limitUploads(rates);
   const count = (ctx: ApiCall, kind: CallKind, caller: Caller): void => {
     const limited = limits[kind].take(caller);
@@ -64,13 +76,19 @@ export function createAdmission(
   const admit: Admit = async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
     ctx.state.caller = caller;
-    count(ctx, kindOf(ctx), caller);
+    if (ctx.method === 'POST' && ctx.path === '/mcp') messages.begin(ctx, caller);
+    else count(ctx, kindOf(ctx), caller);
     if (caller.accountDisabled) throw new Refused(accountDisabled);
+    beginCall(ctx, caller.accountId);
     if (isUpload(ctx.req)) beginUpload(ctx, caller.accountId);
     ctx.state.db = databaseOf(caller.accountId);
     return ctx as KeyedCall;
   };
-  return { admit, countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller) };
+  return {
+    admit,
+    countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller),
+    countMessage: (ctx, kind) => messages.countAs(ctx, ctx.state.caller, kind),
+  };
 }
 
 const oneTask = /^\/v1\/videos?\/generations(?:\/[^/]*\/?)?$/;

@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { createAdmission } from './admit';
 import { createAuthentication } from './auth';
+import { limitCallsOfAddresses } from './calls-in-progress';
 import type { ApiState, KeyedCall, KeyedState } from './context';
 import { answerCreate } from './create/answer';
 import { createTask } from './create/create';
@@ -62,10 +63,10 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const tasks = createTaskHandlers(deps, findNamed);
   const authenticate = createAuthentication(deps, lookUps, unknownLookups);
   const databaseOf = createShares(deps.db, rates.databaseShareOfAccount);
-  const { admit, countUpload } = createAdmission(authenticate, databaseOf, rates, elapsed);
+  const { admit, ...counts } = createAdmission(authenticate, databaseOf, rates, elapsed);
   const list = listAccountTasks();
   const quote = createQuote(deps);
-  const shapes = createShapes(deps, { ...tasks, create, list, quote, find, countUpload });
+  const shapes = createShapes(deps, { ...tasks, create, list, quote, find, ...counts });
   const routes = new Router<KeyedState>({ sensitive: true });
   // The check is part of the router, so that no route of this router is reachable without a key.
   routes.use(async (ctx, next) => {
@@ -84,6 +85,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
 
   app.use(observeRequests(deps));
   app.use(finishReplies(deps, shapes));
+  if (app.proxy) app.use(limitCallsOfAddresses(rates));
   const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
   const unknown = answerUnknownRoutes({ open, keyed: routes, admit, shapes });
   const routers = [open.routes(), routes.routes()];

@@ -69,10 +69,17 @@ export function ratesOf(settings: RateSettings) {
     databaseShareOfLookUps: Math.max(1, Math.floor(databasePoolMax / 4)),
     uploadsAtOncePerAccountMax: 100,
     uploadsAtOnceMax: Math.ceil(connectionsMax / 4),
-    heldReadsMax: 1_000,
+    callsAtOnceMax: shareOf(connectionsMax),
+    // The other calls of the account, for example its creates, need connections too.
+    heldReadsMax: Math.floor(shareOf(connectionsMax) * 0.8),
     // The other connections stay free for other calls and for the probes.
     heldReadsOfAllMax: Math.ceil(connectionsMax / 2),
   };
+}
+
+/** The connections of one address or account. A client may keep twenty open without using them. */
+export function shareOf(connectionsMax: number): number {
+  return Math.max(20, Math.ceil(connectionsMax / 4));
 }
 
 export function createBuckets(limit: RateLimit): Buckets {
@@ -147,6 +154,8 @@ export function limitUnknown(perSecond: number, elapsed: () => number): Buckets 
 export interface CallerLimit {
   /** Counts the call and returns null if it is allowed. Otherwise returns its refusal. */
   take(caller: Caller): Refused | null;
+  /** Undoes one `take`. */
+  giveBack(caller: Caller): void;
   /** The RateLimit headers of the limit with fewer calls left. */
   headersOf(caller: Caller): Headers;
 }
@@ -168,6 +177,10 @@ export function createCallerLimit(
       const accountLimited = ofAccounts.take(accountId, accountRates[term]);
       if (accountLimited) ofKeys.giveBack(keyId, rates[term]);
       return accountLimited;
+    },
+    giveBack({ keyId, accountId, rates, accountRates }) {
+      ofKeys.giveBack(keyId, rates[term]);
+      if (accountRates[term] !== null) ofAccounts.giveBack(accountId, accountRates[term]);
     },
     headersOf({ keyId, accountId, rates, accountRates }) {
       const [ofKey, ofAccount] = [rates[term], accountRates[term]];

@@ -4,7 +4,7 @@
 
 import { createApp } from '../api/app';
 import { createStarter } from '../api/create/starter';
-import { ratesOf } from '../api/limits';
+import { ratesOf, shareOf } from '../api/limits';
 import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../db/database';
@@ -58,7 +58,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
       config.host,
       config.port,
       { host: 'HOST', port: 'PORT' },
-      { connectionsMax: config.connectionsMax, isUpload },
+      { ...connectionLimits(config), isUpload },
     );
     log.info({ event: 'listening', port: server.port }, `the API listens on port ${server.port}`);
     const running = runsUntilStopped(async () => {
@@ -86,6 +86,11 @@ export const api: Command<'api'> = async ({ config, log }) => {
     throw error;
   }
 };
+
+function connectionLimits({ connectionsMax, trustedProxies }: ConfigOf<'api'>) {
+  const connectionsPerAddressMax = trustedProxies > 0 ? undefined : shareOf(connectionsMax);
+  return { connectionsMax, connectionsPerAddressMax };
+}
 
 /** Opens the parts of the app that hold a connection or record metrics. */
 function openParts(config: ConfigOf<'api'>, log: Logger) {

@@ -10,6 +10,8 @@ import {
 } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { CommandError } from './command';
+import { type ConnectionLimits, limitConnections } from './connection-shares';
+import { unifyTarget } from './request-target';
 
 interface Listening {
   readonly port: number;
@@ -66,8 +68,7 @@ const finishWithinMs = 10_000;
 // connection with more is closed: a few hundred connections could otherwise fill the memory.
 const pipelinedMax = 16;
 
-interface ListenOptions {
-  readonly connectionsMax?: number;
+interface ListenOptions extends Partial<ConnectionLimits> {
   /** True for requests whose body may take minutes to arrive. */
   readonly isUpload?: (request: IncomingMessage) => boolean;
   /** Tests set shorter times. */
@@ -86,14 +87,17 @@ export async function listen(
   host: string,
   port: number,
   setting: AddressSettings,
-  { connectionsMax, isUpload = () => false, replyLimits = {} }: ListenOptions = {},
+  options: ListenOptions = {},
 ): Promise<Listening> {
+  const { connectionsMax, connectionsPerAddressMax } = options;
+  const { isUpload = () => false, replyLimits = {} } = options;
   const replies = { ...usualReplies, ...replyLimits };
   const handle = handleTogether(handler);
   const serve: RequestListener = (request, response) => {
     // A request that comes before the reply to an earlier one of its connection waits for that reply.
     // Node would not tell its own reply, which has no socket yet, that the connection has closed.
     if (!response.socket) return waitForReply(request, response);
+    unifyTarget(request);
     if (!isUpload(request)) limitBodyTime(request, response);
     // `unreadMs` applies when the reply is complete but the system has not accepted all of its
     // bytes. After all bytes are written, Node replaces this timeout with the keep-alive timeout.
@@ -130,7 +134,7 @@ export async function listen(
     });
     serve(request, response);
   });
-  if (connectionsMax) server.maxConnections = connectionsMax;
+  if (connectionsMax) limitConnections(server, { connectionsMax, connectionsPerAddressMax });
   server.maxHeadersCount = 100;
   server.maxRequestsPerSocket = 1_000;
   await bind(server, host, port, setting);

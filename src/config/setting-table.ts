@@ -162,7 +162,9 @@ export const table = z.object({
     .describe('Look-ups of unknown keys, tasks and files per second and address.'),
   CONNECTIONS_MAX: whole(10, 1_000_000)
     .default(5_000)
-    .describe('Connections an API process accepts at once, up to 115 KB each.'),
+    .describe(
+      'Connections an API process accepts at once, up to 115 KB each; one address and the calls of one account get at most a quarter.',
+    ),
   TRUSTED_PROXIES: whole(0, 10)
     .default(0)
     .describe(

@@ -77,6 +77,11 @@ export const declaresTasksSchema = z.object({
   }),
 });
 
+export const toolCallSchema = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.string() }),
+});
+
 export const taskCallSchemas = {
   params: z.looseObject({ taskId: z.string() }),
   result: z.looseObject({}),

@@ -131,8 +131,8 @@ describe('the limits of a key', () => {
   );
 
   test.each([
-    ['of a key', { heldReadsMax: 1 }],
-    ['of all keys', { heldReadsOfAllMax: 1 }],
+    ['of an account', { heldReadsMax: 1 }],
+    ['of all accounts', { heldReadsOfAllMax: 1 }],
   ])(
     'if the maximum number of reads with `Prefer: wait` %s is waiting, the next such read is answered at once',
     async (_, limit) => {

@@ -55,6 +55,7 @@ test('with the default settings a key may send 1,000 creates at once, and the ne
     databaseShareOfLookUps: 2,
     uploadsAtOncePerAccountMax: 100,
     uploadsAtOnceMax: 1_250,
+    callsAtOnceMax: 1_250,
     heldReadsMax: 1_000,
     heldReadsOfAllMax: 2_500,
   });

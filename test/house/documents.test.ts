@@ -51,6 +51,7 @@ test.each<[row: string, rate: number, burst: number]>([
 });
 
 test.each([
+  ['calls of an account in progress', defaults.callsAtOnceMax],
   ['reads with `Prefer: wait`', defaults.heldReadsMax],
   ['uploads of an account in progress', defaults.uploadsAtOncePerAccountMax],
   ['database connections of an account', defaults.databaseShareOfAccount],

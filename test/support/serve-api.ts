@@ -40,6 +40,7 @@ const testRates: Rates = {
   databaseShareOfLookUps: 2,
   uploadsAtOncePerAccountMax: 1_000,
   uploadsAtOnceMax: 10_000,
+  callsAtOnceMax: 10_000,
   heldReadsMax: 10_000,
   heldReadsOfAllMax: 10_000,
 };

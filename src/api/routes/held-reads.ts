@@ -14,8 +14,8 @@ type Read = () => Promise<Found | undefined>;
 
 /**
  * A held read ends when the task is final, the time is over, the caller has disconnected or the
- * process is stopping. A server may ignore `Prefer: wait`, so a read is answered at once if its key
- * or all keys together have too many held reads.
+ * process is stopping. A server may ignore `Prefer: wait`, so a read is answered at once if its account
+ * or all accounts together have too many held reads.
  */
 export function holdReads({ rates, isServing }: KeyedDeps) {
   const held = countAtOnce(rates.heldReadsMax, rates.heldReadsOfAllMax);
@@ -33,10 +33,10 @@ export function holdReads({ rates, isServing }: KeyedDeps) {
   };
   return async (ctx: KeyedCall, read: Read): Promise<Found | undefined> => {
     const waitSeconds = waitOf(ctx);
-    const { keyId } = ctx.state.caller;
-    if (waitSeconds === 0 || held.enter(keyId) !== 'entered') return read();
+    const { accountId } = ctx.state.caller;
+    if (waitSeconds === 0 || held.enter(accountId) !== 'entered') return read();
     ctx.set('Preference-Applied', `wait=${waitSeconds}`);
-    return untilFinal(ctx, read, waitSeconds * 1_000).finally(() => held.leave(keyId));
+    return untilFinal(ctx, read, waitSeconds * 1_000).finally(() => held.leave(accountId));
   };
 }
 

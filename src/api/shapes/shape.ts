@@ -6,7 +6,7 @@ import type { VideoRequest } from '../../contract/request';
 import type { JsonObject } from '../../contract/safe-json';
 import type { TaskObject } from '../../contract/task';
 import { isFinal } from '../../domain/task';
-import type { Admit, CountUpload } from '../admit';
+import type { Admit, CountMessage, CountUpload } from '../admit';
 import type { ApiCall, ApiState, KeyedCall } from '../context';
 import { answerJsonText, Refused } from '../context';
 import type { Create } from '../create/create';
@@ -25,6 +25,7 @@ export interface Calls extends TaskHandlers {
   readonly find: FindTask;
   readonly quote: Quote;
   readonly countUpload: CountUpload;
+  readonly countMessage: CountMessage;
 }
 
 export interface ShapeRoute {

@@ -2,10 +2,12 @@
 // calls. The tools are in tools.ts, and the Tasks extension is in tasks.ts.
 
 import { tasksExtension } from '../../../contract/mcp-schema';
+import type { JsonObject } from '../../../contract/safe-json';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import type { KeyedCall } from '../../context';
 import type { KeyedDeps } from '../../deps';
 import type { Calls, Shape } from '../shape';
+import { kindOf } from './kinds';
 import type { Server } from './library';
 import { callsOf } from './own-calls';
 import { hasTasks, serveTasks } from './tasks';
@@ -31,7 +33,7 @@ export function mcpShape(deps: KeyedDeps, calls: Calls): Shape {
 const requestFailed = -32_000;
 
 async function answerMcp(ctx: KeyedCall, deps: KeyedDeps, calls: Calls): Promise<void> {
-  const sent = await readJsonBody(ctx.req, bodyBytesMax);
+  const sent = await readMessage(ctx, calls);
   // The library takes a quarter of the time in which an API starts, so it is loaded on demand.
   const mcp = await import('@modelcontextprotocol/server');
   const own = callsOf(ctx, deps, calls);
@@ -59,6 +61,16 @@ async function answerMcp(ctx: KeyedCall, deps: KeyedDeps, calls: Calls): Promise
   ctx.body = body;
   ctx.status = response.status;
   for (const [name, value] of response.headers) ctx.set(name, value);
+}
+
+/** Reads the body, and counts the call by the tool that the body names. */
+async function readMessage(ctx: KeyedCall, { countMessage }: Calls): Promise<JsonObject> {
+  const sent = await readJsonBody(ctx.req, bodyBytesMax).catch((error: unknown) => {
+    countMessage(ctx, 'changes');
+    throw error;
+  });
+  countMessage(ctx, kindOf(sent));
+  return sent;
 }
 
 const instructions =
