@@ -13,7 +13,9 @@ const common = {
 
 // Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
 const sized = [
-  ...['billing', 'guarded-post', 'placed-once'].map((name) => `activities/${name}`),
+  ...['money/billing', 'callbacks/guarded-post', 'jobs/placed-once'].map(
+    (name) => `activities/${name}`,
+  ),
   ...[
     'clocks',
     'crash-points',
@@ -25,11 +27,14 @@ const sized = [
     'stopping',
   ].map((name) => `chaos/${name}`),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
-  ...['api/hostile', 'db/ledger.bank', 'db/ledger.killed', 'embedded/outage'],
+  ...['gateway/hostile', 'money/ledger.bank', 'money/ledger.killed', 'embedded/outage'],
 ];
 
-const fastFolders = ['house', 'contract', 'domain', 'config', 'catalogue', 'scripts', 'temporal'];
-const fast = fastFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`);
+const fastFolders = ['house', 'contract', 'config', 'catalogue', 'scripts', 'engine'];
+const fast = [
+  ...fastFolders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+  '<rootDir>/test/**/*.rules.test.ts',
+];
 
 module.exports = {
   projects: [
@@ -41,6 +46,7 @@ module.exports = {
       testPathIgnorePatterns: [
         '/node_modules/',
         `/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster', 'containers'].join('|')})/`,
+        '\\.rules\\.test\\.ts$',
       ],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',

@@ -4,11 +4,11 @@
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Config } from '../src/config/config';
-import type { TaskInput } from '../src/domain/task-transactions';
-import type { Storage } from '../src/storage/storage';
+import type { Storage } from '../src/files/storage/storage';
+import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import type { CallbackInput } from '../workflows/messages';
 import type { ActivityEvents } from './events';
-import type { Channels } from './upstream/channels';
+import type { Channels } from './providers/channels';
 
 export interface WorkerDeps {
   readonly db: Knex;

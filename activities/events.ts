@@ -1,8 +1,8 @@
-// The events that activities report, each as a method of an interface. src/worker implements the
+// The events that activities report, each as a method of an interface. src/engine implements the
 // methods with counters and log lines. No event contains a prompt or a URL.
 
-import type { Difference } from '../src/db/ledger-audit';
-import type { BillingLine } from '../src/domain/plan-types';
+import type { Difference } from '../src/money/audit.rows';
+import type { BillingLine } from '../src/planning/plan-types.rules';
 
 type FindingKind =
   | 'closed'

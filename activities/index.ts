@@ -3,15 +3,15 @@
 // of loops, of callbacks and of files. Each group runs on a separate task queue, so that a busy
 // group does not delay another group.
 
-import { createAuditActivities } from './audit-books';
-import { createBillingActivities } from './billing';
 import { createCallbackActivities } from './callbacks/attempt-callback';
 import type { WorkerDeps } from './deps';
+import { createFileActivities } from './files/store-results';
 import { createFollowActivities } from './jobs/read-and-cancel-job';
 import { createRunJob } from './jobs/run-job';
 import { createWatchActivities } from './jobs/watch-channel';
+import { createAuditActivities } from './money/audit-books';
+import { createBillingActivities } from './money/billing';
 import { createReconcileActivities } from './reconcile/reconcile';
-import { createFileActivities } from './results/store-results';
 
 /**
  * The activities of a task. The activities that store its results are created by

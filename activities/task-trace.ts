@@ -3,7 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { formatTraceparent } from '../src/domain/trace';
+import { formatTraceparent } from '../src/telemetry/trace.rules';
 
 const current = new AsyncLocalStorage<string>();
 

@@ -6,7 +6,7 @@
 // `cluster` and `shards` run only if `--only` names them, because their programs are built with Go.
 
 import { parseArgs } from 'node:util';
-import { audit } from '../src/db/ledger-audit';
+import { audit } from '../src/money/audit.rows';
 import { printTable, writeResults } from './report';
 import type { Finding, Row } from './row';
 import { rows } from './rows';

@@ -12,9 +12,9 @@ import { Pool } from 'pg';
 import { parse } from 'yaml';
 import { projectFolder } from '../src/commands/package-info';
 import { settingRows } from '../src/config/config';
-import { createAccount } from '../src/db/accounts';
-import { connect } from '../src/db/database';
+import { connect } from '../src/database/database';
 import { type Stack, startStack } from '../src/dev-stack/stack';
+import { createAccount } from '../src/money/new-account.rows';
 import { type Bare, startBare } from './bare/bare';
 import { type Generator, startGenerator } from './support/generator';
 

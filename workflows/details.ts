@@ -2,9 +2,9 @@
 // media URL, because these belong to the customer.
 
 import type { TaskObject } from '../src/contract/task';
-import type { PlacementAttempt, PlacementTrouble } from '../src/domain/job';
-import type { Plan } from '../src/domain/plan-types';
-import { waitingMessage } from '../src/domain/task';
+import type { PlacementAttempt, PlacementTrouble } from '../src/jobs/job.rules';
+import type { Plan } from '../src/planning/plan-types.rules';
+import { waitingMessage } from '../src/tasks/task.rules';
 import type { TaskJobs } from './task-jobs';
 
 export function detailsOf(

@@ -1,7 +1,7 @@
 // The workflow of one task: admit, generate, enhance, store, settle, announce. The state of the
-// workflow is in task-state.ts, and the endings are in src/domain/ending.ts. Only activities use the
+// workflow is in task-state.ts, and the endings are in src/tasks/ending.rules.ts. Only activities use the
 // database, the providers and the storage. Calculations are pure functions, most of them in
-// src/domain.
+// rules of src.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -18,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, createFileActivities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
+import type { JobKind, JobReport } from '../src/jobs/job.rules';
 import {
   cancelled,
   type Ending,
@@ -25,9 +26,8 @@ import {
   failedUpstream,
   finalObject,
   notStored,
-} from '../src/domain/ending';
-import type { JobKind, JobReport } from '../src/domain/job';
-import type { TaskInput } from '../src/domain/task-transactions';
+} from '../src/tasks/ending.rules';
+import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
 import {
   cancelPolicy,

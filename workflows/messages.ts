@@ -1,10 +1,10 @@
 // The names of workflows, task queues and messages, and the types that only these messages use. Types that
-// the database code uses too are in src/domain/job.ts and src/domain/task-transactions.ts.
+// the database code uses too are in src/jobs/job.rules.ts and src/tasks/task-transactions.rules.ts.
 // Histories record every name here: names may be added, but never changed. This file imports no
 // library, so the API can load it without workflow code.
 
 import type { CreatedTask } from '../src/contract/task';
-import type { TaskFacts } from '../src/domain/task';
+import type { TaskFacts } from '../src/tasks/task.rules';
 
 export const workflowNames = {
   generateVideo: 'generateVideo',

@@ -3,7 +3,7 @@
 // never contain a prompt or a media URL.
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { TaskInput } from '../src/domain/task-transactions';
+import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import type { UpstreamJob } from './task-jobs';
 
 export const accountId = defineSearchAttributeKey('AccountId', 'KEYWORD');

@@ -2,7 +2,7 @@
 // last report of each job. Reports may be repeated or arrive out of order. A report that is not
 // newer than the stored report changes nothing.
 
-import type { JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
+import type { JobKind, JobReport, PlacementAttempt } from '../src/jobs/job.rules';
 
 /** The channel and upstream id of an accepted job. */
 export interface UpstreamJob {

@@ -14,13 +14,13 @@ import {
 } from '@temporalio/workflow';
 import type { Refusal } from '../src/contract/error';
 import type { TaskObject } from '../src/contract/task';
-import { resultSources, type Work } from '../src/domain/ending';
-import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/domain/job';
-import type { Plan } from '../src/domain/plan-types';
-import type { KeptResults, StoreResults } from '../src/domain/results';
-import type { LiveTask, TaskFacts } from '../src/domain/task';
-import { createdTask, factsAfter, liveObject, stageOf } from '../src/domain/task';
-import type { TaskInput } from '../src/domain/task-transactions';
+import type { KeptResults, StoreResults } from '../src/files/results.rules';
+import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/jobs/job.rules';
+import type { Plan } from '../src/planning/plan-types.rules';
+import { resultSources, type Work } from '../src/tasks/ending.rules';
+import type { LiveTask, TaskFacts } from '../src/tasks/task.rules';
+import { createdTask, factsAfter, liveObject, stageOf } from '../src/tasks/task.rules';
+import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import { detailsOf, messageFor } from './details';
 import type { Accepted, ToldTask } from './messages';
 import {

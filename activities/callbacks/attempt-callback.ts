@@ -3,9 +3,14 @@
 // limit of concurrent deliveries, nothing is sent, and no attempt is counted.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Delivery } from '../../src/db/callbacks';
-import { beginAttempt, findDelivery, finishAttempt, stopDelivery } from '../../src/db/callbacks';
-import { nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
+import type { Delivery } from '../../src/callbacks/callbacks.rows';
+import {
+  beginAttempt,
+  findDelivery,
+  finishAttempt,
+  stopDelivery,
+} from '../../src/callbacks/callbacks.rows';
+import { nextGapMs, verdictOf } from '../../src/callbacks/schedule.rules';
 import type {
   CallbackAttempt,
   CallbackName,

@@ -1,11 +1,11 @@
 // Signs a message and posts it to the address of an account. The contract sets the limits.
 
 import { Context } from '@temporalio/activity';
-import type { Answer } from '../../src/db/callbacks';
-import { verdictOf } from '../../src/domain/callback-schedule';
-import { retryAfterMs } from '../../src/domain/retry-after';
-import { storedText } from '../../src/domain/stored-text';
+import type { Answer } from '../../src/callbacks/callbacks.rows';
+import { verdictOf } from '../../src/callbacks/schedule.rules';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
+import { retryAfterMs } from '../../src/outbound/retry-after.rules';
+import { storedText } from '../../src/outbound/stored-text.rules';
 import type { WorkerDeps } from '../deps';
 import { traceHeaders } from '../task-trace';
 import { guardedPost } from './guarded-post';

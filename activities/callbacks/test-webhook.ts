@@ -1,7 +1,7 @@
 // Sends one test message to a webhook, with the signature and the checks of a callback. Nothing is
 // stored: the result goes to the caller who waits for it.
 
-import { findSigningWebhook } from '../../src/db/webhooks';
+import { findSigningWebhook } from '../../src/callbacks/webhooks.rows';
 import type { WebhookTest, WebhookTested } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import type { HostShare } from './per-host-limit';

@@ -2,17 +2,17 @@
 // After that, what the earlier one writes changes nothing, except for an upstream id.
 
 import { randomUUID } from 'node:crypto';
-import { isRetryable } from '../../src/db/database';
-import { takeSlot } from '../../src/db/jobs/slots';
+import { isRetryable } from '../../src/database/database';
+import type { JobInput, JobReport } from '../../src/jobs/job.rules';
+import { takeSlot } from '../../src/jobs/slots.rows';
 import {
   type Destination,
   forgetSending,
   storeOpened,
   storeRejected,
   storeSearched,
-} from '../../src/db/jobs/steps';
-import { takeOver } from '../../src/db/jobs/take-over';
-import type { JobInput, JobReport } from '../../src/domain/job';
+} from '../../src/jobs/steps.rows';
+import { takeOver } from '../../src/jobs/take-over.rows';
 import type { WorkerDeps } from '../deps';
 import { whileRetryable } from './while-retryable';
 

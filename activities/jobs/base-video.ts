@@ -1,11 +1,11 @@
 // Finds the link of the video that the enhancer gets. The generator's link is valid for a day, but
 // a task may wait longer for the enhancer. Then the generator is asked for a new link.
 
-import { findJob, hasChannel } from '../../src/db/jobs/queries';
-import { assert } from '../../src/domain/assert';
-import type { JobInput, RequestedJob } from '../../src/domain/job';
+import { assert } from '../../src/assert';
+import type { JobInput, RequestedJob } from '../../src/jobs/job.rules';
+import { findJob, hasChannel } from '../../src/jobs/queries.rows';
 import type { WorkerDeps } from '../deps';
-import { UpstreamFault } from '../upstream/provider';
+import { UpstreamFault } from '../providers/provider';
 
 type Known = Pick<WorkerDeps, 'db' | 'channels' | 'now'>;
 

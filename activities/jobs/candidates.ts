@@ -1,7 +1,7 @@
 // The channels at which a job may be placed.
 
-import type { JobInput } from '../../src/domain/job';
-import type { Channels, KnownChannel } from '../upstream/channels';
+import type { JobInput } from '../../src/jobs/job.rules';
+import type { Channels, KnownChannel } from '../providers/channels';
 
 export interface Candidate extends KnownChannel {
   readonly upstreamModel: string;

@@ -1,14 +1,14 @@
 // Looks for the job of a create that was not answered. This file reads the provider's list and the
-// database. src/domain/lost-job.ts then decides which job it is.
+// database. src/jobs/lost-job.rules.ts then decides which job it is.
 
-import type { JobAtChannel } from '../../src/db/jobs/queries';
-import { listOwners } from '../../src/db/jobs/queries';
-import { assert } from '../../src/domain/assert';
-import type { JobInput } from '../../src/domain/job';
-import { findInListing, type LostJob } from '../../src/domain/lost-job';
+import { assert } from '../../src/assert';
+import type { JobInput } from '../../src/jobs/job.rules';
+import { findInListing, type LostJob } from '../../src/jobs/lost-job.rules';
+import type { JobAtChannel } from '../../src/jobs/queries.rows';
+import { listOwners } from '../../src/jobs/queries.rows';
 import type { WorkerDeps } from '../deps';
-import type { KnownChannel } from '../upstream/channels';
-import { protocolNamed } from '../upstream/protocols';
+import type { KnownChannel } from '../providers/channels';
+import { protocolNamed } from '../providers/protocols';
 
 // The list is read from five minutes before `sent_at`, because `sent_at` is a time of the database,
 // and the provider's clock may be behind. If the header `Date` shows that the clock is behind, the

@@ -5,12 +5,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { VideoRequest } from '../../src/contract/request';
-import { type FileRow, findStoredFiles, whyRemoved } from '../../src/db/files/links';
-import { fileLink, isReachable } from '../../src/domain/file-link';
-import type { InlineFile, RequestedJob } from '../../src/domain/job';
-import type { RemovedBecause } from '../../src/domain/results';
+import { fileLink, isReachable } from '../../src/files/file-link.rules';
+import { type FileRow, findStoredFiles, whyRemoved } from '../../src/files/links.rows';
+import type { RemovedBecause } from '../../src/files/results.rules';
+import type { InlineFile, RequestedJob } from '../../src/jobs/job.rules';
 import type { WorkerDeps } from '../deps';
-import { UpstreamFault } from '../upstream/provider';
+import { UpstreamFault } from '../providers/provider';
 
 type Sources = Pick<WorkerDeps, 'db' | 'storage'> & {
   readonly settings: Pick<WorkerDeps['settings'], 'publicUrl' | 'dangerouslyAllowProviderHosts'>;

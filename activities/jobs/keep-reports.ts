@@ -1,6 +1,6 @@
 // Stores reports of jobs, and tells an operator of those that cannot be stored.
 
-import { type JobNews, storeReports } from '../../src/db/jobs/steps';
+import { type JobNews, storeReports } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
 
 export function keepReports<News extends JobNews>(

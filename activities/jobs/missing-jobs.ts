@@ -3,15 +3,15 @@
 // a provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md,
 // 36).
 
-import { storeMissing } from '../../src/db/jobs/missing';
-import type { OpenJob } from '../../src/db/jobs/queries';
-import type { Channel } from '../../src/domain/catalogue';
-import type { JobReport } from '../../src/domain/job';
-import { nextStepOf } from '../../src/domain/missing-job';
+import type { Channel } from '../../src/catalogue/catalogue.rules';
+import type { JobReport } from '../../src/jobs/job.rules';
+import { storeMissing } from '../../src/jobs/missing.rows';
+import { nextStepOf } from '../../src/jobs/missing-job.rules';
+import type { OpenJob } from '../../src/jobs/queries.rows';
 import type { WorkerDeps } from '../deps';
-import type { KnownChannel } from '../upstream/channels';
-import type { JobReading } from '../upstream/provider';
-import { UpstreamFault } from '../upstream/provider';
+import type { KnownChannel } from '../providers/channels';
+import type { JobReading } from '../providers/provider';
+import { UpstreamFault } from '../providers/provider';
 
 // A job can be absent once or twice because the pages of the list shift, but hardly three times in
 // a row.

@@ -5,9 +5,9 @@
 
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
-import { giveTurns, releaseStranded, takeBackTurns } from '../../src/db/jobs/slots';
-import { closeReported, type JobNews, markNotified } from '../../src/db/jobs/steps';
-import { isFinalReport, type JobName, type PlacedJob } from '../../src/domain/job';
+import { isFinalReport, type JobName, type PlacedJob } from '../../src/jobs/job.rules';
+import { giveTurns, releaseStranded, takeBackTurns } from '../../src/jobs/slots.rows';
+import { closeReported, type JobNews, markNotified } from '../../src/jobs/steps.rows';
 import { jobSignal, turnSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';

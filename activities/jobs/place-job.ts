@@ -1,18 +1,16 @@
-// Makes one attempt to place a job at one of its channels. src/domain/placing.ts decides each step;
+// Makes one attempt to place a job at one of its channels. src/jobs/placing.rules.ts decides each step;
 // this file carries the step out and reports what happened.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import { closeCancelled } from '../../src/db/jobs/cancels';
-import { hasChannel, type Job } from '../../src/db/jobs/queries';
-import { waitForTurn } from '../../src/db/jobs/steps';
-import { assert } from '../../src/domain/assert';
+import { assert } from '../../src/assert';
+import { closeCancelled } from '../../src/jobs/cancels.rows';
 import {
   isFinalReport,
   type JobFailure,
   type JobReport,
   type PlacedJob,
   type RequestedJob,
-} from '../../src/domain/job';
+} from '../../src/jobs/job.rules';
 import {
   answeredAfterMs,
   listedAfterMs,
@@ -22,9 +20,11 @@ import {
   type PlacingJob,
   type PlacingStep,
   sendWithinMs,
-} from '../../src/domain/placing';
+} from '../../src/jobs/placing.rules';
+import { hasChannel, type Job } from '../../src/jobs/queries.rows';
+import { waitForTurn } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
-import { UpstreamFault } from '../upstream/provider';
+import { UpstreamFault } from '../providers/provider';
 import { attemptWrites } from './attempt-writes';
 import { withNewLink } from './base-video';
 import { type Candidate, candidatesOf, channelsOf } from './candidates';

@@ -2,17 +2,22 @@
 // reconciler. Regular polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
-import { closeCancelled } from '../../src/db/jobs/cancels';
-import type { JobAtChannel } from '../../src/db/jobs/queries';
-import { findJob, hasChannel, sinceEndMs } from '../../src/db/jobs/queries';
-import { storeLate } from '../../src/db/jobs/steps';
-import type { Channel } from '../../src/domain/catalogue';
-import { isFinalReport, type JobInput, type JobName, type JobReport } from '../../src/domain/job';
-import type { LostJob } from '../../src/domain/lost-job';
-import { listedAfterMs } from '../../src/domain/placing';
+import type { Channel } from '../../src/catalogue/catalogue.rules';
+import { closeCancelled } from '../../src/jobs/cancels.rows';
+import {
+  isFinalReport,
+  type JobInput,
+  type JobName,
+  type JobReport,
+} from '../../src/jobs/job.rules';
+import type { LostJob } from '../../src/jobs/lost-job.rules';
+import { listedAfterMs } from '../../src/jobs/placing.rules';
+import type { JobAtChannel } from '../../src/jobs/queries.rows';
+import { findJob, hasChannel, sinceEndMs } from '../../src/jobs/queries.rows';
+import { storeLate } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
-import type { KnownChannel } from '../upstream/channels';
-import { type Provider, reportOf, UpstreamFault } from '../upstream/provider';
+import type { KnownChannel } from '../providers/channels';
+import { type Provider, reportOf, UpstreamFault } from '../providers/provider';
 import { findLostJob } from './find-lost-job';
 import { keepReports } from './keep-reports';
 

@@ -8,7 +8,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
-import { claimChecks, type PlacementCheck, storeSeen } from '../../src/db/jobs/checks';
+import { claimChecks, type PlacementCheck, storeSeen } from '../../src/jobs/checks.rows';
 import type { WorkerDeps } from '../deps';
 import { silentAfterSeconds } from '../heartbeat';
 import { offerTurn } from './notify-tasks';

@@ -1,9 +1,9 @@
 // Runs the job of a task: places it at one of its channels, and waits for its end.
 
 import { CompleteAsyncError } from '@temporalio/activity';
-import { closeReported } from '../../src/db/jobs/steps';
-import { findRequest } from '../../src/db/tasks';
-import type { JobInput, PlacedJob } from '../../src/domain/job';
+import type { JobInput, PlacedJob } from '../../src/jobs/job.rules';
+import { closeReported } from '../../src/jobs/steps.rows';
+import { findRequest } from '../../src/tasks/tasks.rows';
 import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { findBaseVideo } from './base-video';

@@ -3,12 +3,12 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import type { FaultKind } from '../../src/domain/create-answer';
-import type { JobInput, PlacementAttempt, PlacementTrouble } from '../../src/domain/job';
-import type { PlacingFailure } from '../../src/domain/placing';
+import type { FaultKind } from '../../src/jobs/create-answer.rules';
+import type { JobInput, PlacementAttempt, PlacementTrouble } from '../../src/jobs/job.rules';
+import type { PlacingFailure } from '../../src/jobs/placing.rules';
 import { attemptSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
-import type { Channels } from '../upstream/channels';
+import type { Channels } from '../providers/channels';
 import type { Attempted } from './place-job';
 
 // A worker that stops must not wait for Temporal.

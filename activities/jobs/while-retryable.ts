@@ -1,7 +1,7 @@
 // Repeats a statement whose loss no later attempt could repair.
 
 import { setTimeout } from 'node:timers/promises';
-import { isRetryable } from '../../src/db/database';
+import { isRetryable } from '../../src/database/database';
 
 // A restart or a fail-over of the database takes less time.
 const repeatedForMs = 120_000;

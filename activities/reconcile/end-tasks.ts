@@ -7,22 +7,22 @@ import {
   type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { isRetryable } from '../../src/db/database';
+import { isRetryable } from '../../src/database/database';
+import { billing } from '../../src/planning/pricing.rules';
 import {
   findOpenRows,
   isLossConfirmed,
   listOverdue,
   nextSlice,
   type OpenRow,
-} from '../../src/db/reconcile';
-import { billing } from '../../src/domain/pricing';
-import { expiredMessage, failedObject, stoppedMessage } from '../../src/domain/task';
-import { areTooManyUnknown } from '../../src/domain/unknown-tasks';
+} from '../../src/tasks/reconcile.rows';
+import { expiredMessage, failedObject, stoppedMessage } from '../../src/tasks/task.rules';
+import { areTooManyUnknown } from '../../src/tasks/unknown-tasks.rules';
 import { workflowNames } from '../../workflows/messages';
-import { closeTask } from '../billing';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
 import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placements';
+import { closeTask } from '../money/billing';
 import { oneByOne } from './one-by-one';
 
 type Ending = Omit<WorkerDeps, 'channels' | 'storage' | 'startTask' | 'ensureWatchers'>;

@@ -4,12 +4,12 @@
 
 import {
   type ExpiredFile,
-  endLink,
   listExpired,
   markDeleted,
   postpone,
-} from '../../src/db/files/retention';
-import { forgetRemovedUploads } from '../../src/db/files/uploads';
+} from '../../src/files/retention.rows';
+import { forgetRemovedUploads } from '../../src/files/uploads.rows';
+import { endLink } from '../../src/tasks/remove-files.rows';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
 

@@ -3,8 +3,8 @@
 // end, jobs that were stored after the end of the task, and jobs whose cancel failed or was requested
 // while a create was in progress. It does no harm if a job is cancelled twice.
 
-import { giveUpCancel } from '../../src/db/jobs/cancels';
-import { type LeftJob, listJobsOfEnded } from '../../src/db/reconcile';
+import { giveUpCancel } from '../../src/jobs/cancels.rows';
+import { type LeftJob, listJobsOfEnded } from '../../src/tasks/reconcile.rows';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
 import { cancelJob, followedForSeconds } from '../jobs/read-and-cancel-job';

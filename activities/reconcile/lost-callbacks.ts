@@ -3,7 +3,7 @@
 // delivery. The row of the callback was stored when the task ended, so the reconciler finds the
 // lost delivery. A delivery that is started again continues with its next attempt.
 
-import { takeOverdueDeliveries } from '../../src/db/callbacks';
+import { takeOverdueDeliveries } from '../../src/callbacks/callbacks.rows';
 import type { WorkerDeps } from '../deps';
 import { oneByOne } from './one-by-one';
 

@@ -4,8 +4,8 @@
 // this work uses the database for at most a quarter of the time.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { forgetTasks } from '../../src/db/forget-tasks';
-import { type KeptDays, listOldTasks, type Position } from '../../src/db/old-tasks';
+import { forgetTasks } from '../../src/tasks/forget.rows';
+import { type KeptDays, listOldTasks, type Position } from '../../src/tasks/old-tasks.rows';
 import type { WorkerDeps } from '../deps';
 
 const batchSize = 200;

@@ -1,7 +1,7 @@
 // Calls Temporal for one task after another. If the call for one task fails, the calls for the next
 // tasks are still made.
 
-import { isRetryable } from '../../src/db/database';
+import { isRetryable } from '../../src/database/database';
 import { unlessStopping } from '../handing-over';
 
 // After this many failed calls in a row, Temporal is probably unavailable. The other items are left

@@ -6,8 +6,8 @@ import {
   failPending,
   listExpiredPending,
   listUnanswered,
-} from '../../src/db/pending-tasks';
-import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/domain/task';
+} from '../../src/tasks/pending.rows';
+import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/tasks/task.rules';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
 

@@ -3,7 +3,7 @@
 // what they repair. If a duty fails, the next duties still run. Then the run fails and is repeated. If
 // the worker stops, another worker repeats the run.
 
-import { recordRun } from '../../src/db/reconcile';
+import { recordRun } from '../../src/tasks/reconcile.rows';
 import type { ReconcileReport } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';

@@ -3,7 +3,7 @@
 // Temporal moves the watcher to another worker after the heartbeat timeout. The report comes first:
 // Temporal may be what does not answer.
 
-import { listChannelsInUse, listUnwatched } from '../../src/db/watchers';
+import { listChannelsInUse, listUnwatched } from '../../src/jobs/watchers.rows';
 import type { WorkerDeps } from '../deps';
 
 const quietSeconds = 60;

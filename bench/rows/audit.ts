@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import type { Finding, Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
 import { writeBooks } from '../support/many-movements';

@@ -5,8 +5,8 @@
 
 import { existsSync } from 'node:fs';
 import { Pool } from 'pg';
-import { audit } from '../../src/db/ledger-audit';
 import type { Part } from '../../src/dev-stack/supervised-process';
+import { audit } from '../../src/money/audit.rows';
 import type { Finding, Row } from '../row';
 import { startCluster, type TemporalCluster } from '../support/cluster';
 import {

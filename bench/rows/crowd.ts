@@ -2,7 +2,7 @@
 // the same servers: one has a hundred finished tasks, the other a hundred thousand. The row
 // measures the two services alternately.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { atLeast, type Finding, type Row } from '../row';
 import { runLoad } from '../support/http-load';
 import { anotherService, type Side } from '../support/more-processes';

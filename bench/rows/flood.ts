@@ -4,8 +4,8 @@
 // The third phase shows how much processor time the load generator itself needs.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeApiKey } from '../../src/accounts/keys.rows';
 import { settingRows } from '../../src/config/config';
-import { makeApiKey } from '../../src/db/api-keys';
 import { besideQuiet, type Finding, p99, type Row } from '../row';
 import { type Flood, sendFlood } from '../support/flood';
 import { openWire, requestText } from '../support/http-load';

@@ -5,12 +5,12 @@
 
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import { setBudget } from '../../src/accounts/budgets.rows';
 import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
-import { acceptTask } from '../../src/db/accept-task';
-import { setBudget } from '../../src/db/budgets';
-import { connect } from '../../src/db/database';
-import { openTask } from '../../src/db/ledger';
+import { connect } from '../../src/database/database';
+import { openTask } from '../../src/money/ledger.rows';
+import { acceptTask } from '../../src/tasks/accept.rows';
 import { type Finding, p99, type Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
 import {

@@ -1,7 +1,7 @@
 // Reads the same live tasks through two API processes. Each answer is compared with all earlier
 // answers of both processes, and with the rows as they were one second before the read.
 
-import { isRunning } from '../../src/db/tasks';
+import { isRunning } from '../../src/tasks/tasks.rows';
 import type { Account, World } from '../world';
 import { openWire, type Reply } from './http-load';
 import { anotherApi } from './more-processes';

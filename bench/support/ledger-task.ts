@@ -1,12 +1,12 @@
 // Makes the arguments of a task's three transactions: create, open and close. The plan, the task
 // object and the bill are made by the service's own code.
 
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { parseRequest } from '../../src/contract/parse-request';
-import type { Catalogue } from '../../src/domain/catalogue';
-import { planTask } from '../../src/domain/plan';
-import { billing, settlementFor } from '../../src/domain/pricing';
-import { taskObject } from '../../src/domain/task';
-import type { CloseTask, NewTask, TaskInput } from '../../src/domain/task-transactions';
+import { planTask } from '../../src/planning/plan.rules';
+import { billing, settlementFor } from '../../src/planning/pricing.rules';
+import { taskObject } from '../../src/tasks/task.rules';
+import type { CloseTask, NewTask, TaskInput } from '../../src/tasks/task-transactions.rules';
 
 export interface LedgerTask {
   readonly create: NewTask;

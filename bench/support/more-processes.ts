@@ -3,10 +3,10 @@
 
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
-import { createAccount } from '../../src/db/accounts';
-import { connect, migrate } from '../../src/db/database';
+import { connect, migrate } from '../../src/database/database';
 import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
+import { createAccount } from '../../src/money/new-account.rows';
 import type { Account, World } from '../world';
 import { openingMicros } from '../world';
 

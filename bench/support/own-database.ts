@@ -2,7 +2,7 @@
 // schema. The database is dropped afterwards.
 
 import type { Knex } from 'knex';
-import { connect, migrate } from '../../src/db/database';
+import { connect, migrate } from '../../src/database/database';
 
 /**
  * Connects with a longer statement timeout, because filling tables takes long. The timeout is a

@@ -1,7 +1,7 @@
 // Adds many finished tasks by SQL. Each is a copy of a real task with its job and its movements.
 // The books agree afterwards.
 
-import { newTaskId } from '../../src/db/ids';
+import { newTaskId } from '../../src/database/ids';
 import type { Account, World } from '../world';
 import { models } from '../world';
 import { createTasks, untilCount } from './tasks';

@@ -4,9 +4,9 @@
 // order of their times, with the accounts mixed. One account has a tenth of all tasks. The books agree.
 
 import type { Knex } from 'knex';
-import type { Catalogue } from '../../src/domain/catalogue';
-import { billing } from '../../src/domain/pricing';
-import { erasedObject, failedObject } from '../../src/domain/task';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { billing } from '../../src/planning/pricing.rules';
+import { erasedObject, failedObject } from '../../src/tasks/task.rules';
 import { ledgerTasks } from './ledger-task';
 import { connectWithoutLimits } from './own-database';
 

@@ -7,10 +7,10 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { createWatchActivities } from '../../activities/jobs/watch-channel';
-import { createChannels } from '../../activities/upstream/channels';
-import { connect } from '../../src/db/database';
-import type { Catalogue, Channel } from '../../src/domain/catalogue';
-import type { JobReport } from '../../src/domain/job';
+import { createChannels } from '../../activities/providers/channels';
+import type { Catalogue, Channel } from '../../src/catalogue/catalogue.rules';
+import { connect } from '../../src/database/database';
+import type { JobReport } from '../../src/jobs/job.rules';
 import { stopping } from './stopping';
 
 interface Simulation {

@@ -3,10 +3,10 @@
 
 import type { Resolution } from '../contract/vocabulary';
 import { enhancedResolutions } from '../contract/vocabulary';
-import type { JobKind } from '../domain/job';
-import type { ModelEntry } from './catalogue-schema';
+import type { JobKind } from '../jobs/job.rules';
 import { repeatedKeys } from './channel-keys';
 import { type CheckedFile, enhancerLimitsOf, factsOf, type Say } from './checked-file';
+import type { ModelEntry } from './schema';
 
 export function channelFaults(file: CheckedFile, say: Say): void {
   for (const [id, entry] of Object.entries(file.channels)) {

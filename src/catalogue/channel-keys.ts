@@ -1,8 +1,8 @@
 // A channel with several keys is a channel for each key. So each key has its own limit and its own
 // rests, a job is recorded with the key that created it, and a watcher polls the job with this key.
 
-import type { Channel } from '../domain/catalogue';
-import type { CatalogueFile } from './catalogue-schema';
+import type { Channel } from './catalogue.rules';
+import type { CatalogueFile } from './schema';
 
 type ChannelEntry = CatalogueFile['channels'][string];
 

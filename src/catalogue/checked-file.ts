@@ -1,9 +1,9 @@
 // A catalogue file whose fields are correct, and the facts about the protocols of its channels.
 
-import { assert } from '../domain/assert';
-import type { EnhancerLimits } from '../domain/enhancers';
-import type { ProtocolFacts, ProtocolTable } from '../domain/protocol-facts';
-import type { CatalogueFile, ModelEntry } from './catalogue-schema';
+import { assert } from '../assert';
+import type { EnhancerLimits } from '../planning/enhancers.rules';
+import type { ProtocolFacts, ProtocolTable } from './protocol-facts.rules';
+import type { CatalogueFile, ModelEntry } from './schema';
 
 /** The file, with the protocols that its channels may speak. */
 export interface CheckedFile extends CatalogueFile {

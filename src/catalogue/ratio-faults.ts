@@ -1,9 +1,9 @@
 // Checks the ratios of a model against what decides the ratio of its videos at its channels.
 
-import type { Footage } from '../domain/limits';
-import { commonLimits } from '../domain/limits';
-import type { ModelEntry } from './catalogue-schema';
 import { type CheckedFile, limitsOf, type Say } from './checked-file';
+import type { Footage } from './limits.rules';
+import { commonLimits } from './limits.rules';
+import type { ModelEntry } from './schema';
 
 export function ratioFaults(entry: ModelEntry, file: CheckedFile, say: Say): void {
   const { ratios: rules } = commonLimits(limitsOf(entry, file));

@@ -2,7 +2,7 @@
 // without a valid key can be very frequent, so these calls are logged at level debug only. The
 // metrics count all requests.
 
-import type { RequestObserver } from '../api/deps';
+import type { RequestObserver } from '../gateway/deps';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 

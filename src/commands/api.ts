@@ -2,17 +2,17 @@
 // limits. When the process stops, open requests get ten seconds to finish. Requests that still run
 // after this time are cut off.
 
-import { createApp } from '../api/app';
-import { createStarter } from '../api/create/starter';
-import { ratesOf, shareOf } from '../api/limits';
-import { isUpload } from '../api/routes/files/read-upload';
 import type { ConfigOf } from '../config/config';
-import { connect } from '../db/database';
-import { openStorage } from '../storage/open-storage';
+import { connect } from '../database/database';
+import { createTemporalClient } from '../engine/client';
+import { lazyConnection } from '../engine/connection';
+import { isUpload } from '../files/read-upload.http';
+import { openStorage } from '../files/storage/open-storage';
+import { createApp } from '../gateway/app';
+import { ratesOf, shareOf } from '../gateway/limits';
+import { createStarter } from '../tasks/create/starter';
 import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
-import { createTemporalClient } from '../temporal/client';
-import { lazyConnection } from '../temporal/connection';
 import { observeApi } from './api-observer';
 import { temporalAccess } from './checks';
 import { type Command, runsUntilStopped } from './command';

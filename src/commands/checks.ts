@@ -4,7 +4,7 @@
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { Client } from 'pg';
 import type { Config } from '../config/config';
-import { directAddress, SchemaMismatch } from '../db/schema-mismatch';
+import { directAddress, SchemaMismatch } from '../database/schema-mismatch';
 import { CommandError } from './command';
 
 /** The address, TLS and key for a connection to Temporal. An API key always turns TLS on. */

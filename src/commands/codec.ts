@@ -1,8 +1,8 @@
 // The process that serves the codec endpoint of the Temporal UI. The endpoint has a separate
 // process, because it needs the encryption keys and nothing else.
 
-import { createCodecHandler } from '../temporal/codec-server';
-import { createPayloadCodec } from '../temporal/payload-codec';
+import { createCodecHandler } from '../engine/codec-server';
+import { createPayloadCodec } from '../engine/payload-codec';
 import { type Command, runsUntilStopped } from './command';
 import { listen } from './http-server';
 

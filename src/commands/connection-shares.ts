@@ -2,8 +2,8 @@
 // all of them, even without a key: silent, with half of the headers, or with a slow body.
 
 import type { Server } from 'node:http';
-import { addressOf } from '../api/auth';
-import { countAtOnce } from '../api/count-at-once';
+import { addressOf } from '../gateway/auth';
+import { countAtOnce } from '../gateway/count-at-once';
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;

@@ -4,8 +4,8 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { readStoredBytes } from '../db/files/usage';
-import { type OpenWork, readOpenWork } from '../db/open-work';
+import { readStoredBytes } from '../files/usage.rows';
+import { type OpenWork, readOpenWork } from '../tasks/open-work.rows';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 import { showPool } from './pool-gauges';

@@ -1,7 +1,7 @@
 // A check of the setting FILES_DELIVERY.
 
 import type { Config } from '../config/config';
-import { isReachable } from '../domain/file-link';
+import { isReachable } from '../files/file-link.rules';
 
 /**
  * Returns a warning for the log at the start if FILES_DELIVERY=redirect has no effect, or if

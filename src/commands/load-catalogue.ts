@@ -1,9 +1,9 @@
 // Loads the configured catalogue, and checks its currency and the keys of its channels.
 
-import { protocols } from '../../activities/upstream/protocols';
-import { loadCatalogue } from '../catalogue/catalogue-file';
+import { protocols } from '../../activities/providers/protocols';
+import type { Catalogue } from '../catalogue/catalogue.rules';
+import { loadCatalogue } from '../catalogue/file';
 import type { Config } from '../config/config';
-import type { Catalogue } from '../domain/catalogue';
 import { CommandError } from './command';
 
 /** Reads a catalogue whose channels may speak the protocols of this service. */

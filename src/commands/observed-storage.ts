@@ -1,7 +1,7 @@
 // Wraps the storage of a process. Faults of the storage are counted and logged.
 
-import { reportedStorage } from '../storage/reported-storage';
-import type { Storage } from '../storage/storage';
+import { reportedStorage } from '../files/storage/reported-storage';
+import type { Storage } from '../files/storage/storage';
 import type { Logger } from '../telemetry/logger';
 import type { Meters } from '../telemetry/meters';
 

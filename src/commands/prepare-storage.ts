@@ -5,9 +5,9 @@
 
 import { join, resolve } from 'node:path';
 import type { Knex } from 'knex';
-import { hasFiles } from '../db/files/usage';
-import { isDirectoryThere, openDirectory } from '../storage/directory';
-import type { StorageSettings } from '../storage/open-storage';
+import { isDirectoryThere, openDirectory } from '../files/storage/directory';
+import type { StorageSettings } from '../files/storage/open-storage';
+import { hasFiles } from '../files/usage.rows';
 import { CommandError } from './command';
 
 export async function prepareStorage(

@@ -4,9 +4,9 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { checkSchema } from '../db/database';
-import { SchemaMismatch } from '../db/schema-mismatch';
-import type { StorageSettings } from '../storage/open-storage';
+import { checkSchema } from '../database/database';
+import { SchemaMismatch } from '../database/schema-mismatch';
+import type { StorageSettings } from '../files/storage/open-storage';
 import type { Logger } from '../telemetry/logger';
 import { checkDatabase } from './checks';
 import { prepareStorage } from './prepare-storage';

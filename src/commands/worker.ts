@@ -4,14 +4,14 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Catalogue } from '../catalogue/catalogue.rules';
 import type { ConfigOf } from '../config/config';
-import { connect } from '../db/database';
-import type { Catalogue } from '../domain/catalogue';
-import { openStorage } from '../storage/open-storage';
+import { connect } from '../database/database';
+import { createEvents } from '../engine/activity-events';
+import { installTemporalRuntime } from '../engine/temporal-runtime';
+import { type RunningWorker, startWorker, type WorkerSettings } from '../engine/worker';
+import { openStorage } from '../files/storage/open-storage';
 import { createMeters } from '../telemetry/meters';
-import { createEvents } from '../worker/activity-events';
-import { installTemporalRuntime } from '../worker/temporal-runtime';
-import { type RunningWorker, startWorker, type WorkerSettings } from '../worker/worker';
 import { temporalAccess } from './checks';
 import type { Command } from './command';
 import { checkChannelKeys, loadCatalogueOf } from './load-catalogue';

@@ -1,5 +1,5 @@
 // The types of the task object: the reply of GET, the body of a callback, and the stored form of a
-// finished task. Only domain/task.ts makes the object. A reply may add
+// finished task. Only tasks/task.rules.ts makes the object. A reply may add
 // `cancel_requested`.
 
 import type { z } from 'zod';

@@ -6,9 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import { showAccount } from '../accounts/accounts.rows';
+import { setTerms } from '../accounts/terms.rows';
 import type { Config } from '../config/config';
-import { setTerms } from '../db/account-terms';
-import { createAccount, showAccount } from '../db/accounts';
+import { createAccount } from '../money/new-account.rows';
 
 export interface Secrets {
   readonly studioApiKey: string;

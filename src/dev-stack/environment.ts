@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { projectFolder } from '../commands/package-info';
 import type { Environment } from '../config/secret-files';
-import { hostPortOf } from '../domain/address';
+import { hostPortOf } from '../outbound/address.rules';
 import type { Secrets } from './demo-account';
 import type { Ports } from './ports';
 

@@ -8,7 +8,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIPv6, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { checkUrl, isAllowed, isPublicAddress, type UrlRules } from '../domain/address';
+import { checkUrl, isAllowed, isPublicAddress, type UrlRules } from './address.rules';
 import { type ResolveName, resolvePublicName } from './resolve-public-host';
 
 export interface GuardedRequest {

@@ -1,9 +1,9 @@
 // A channel with several keys, and models whose channels have weights.
 
 import { parse } from 'yaml';
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
-import { warningsOf } from '../../src/catalogue/catalogue-warnings';
-import { mayUseChannel } from '../../src/domain/catalogue';
+import { mayUseChannel } from '../../src/catalogue/catalogue.rules';
+import { CatalogueError } from '../../src/catalogue/file';
+import { warningsOf } from '../../src/planning/catalogue-warnings';
 import { catalogueText, parseCatalogue } from '../support/catalogue';
 
 type Plain = Record<string, Record<string, Record<string, unknown>>>;

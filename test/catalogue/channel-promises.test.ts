@@ -1,8 +1,8 @@
 // A channel of the catalogue may say of its provider only what its protocol makes use of. Otherwise
 // an operator would trust in a promise that nobody keeps.
 
-import { protocols } from '../../activities/upstream/protocols';
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
+import { protocols } from '../../activities/providers/protocols';
+import { CatalogueError } from '../../src/catalogue/file';
 import { parseCatalogue } from '../support/catalogue';
 import { withVideos } from '../support/videos-catalogue';
 

@@ -1,8 +1,8 @@
 // Tests the catalogue of channels that speak DashScope. A model must not promise what the model of
 // its channel cannot do, and a request must not ask for it.
 
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
-import { planTask } from '../../src/domain/plan';
+import { CatalogueError } from '../../src/catalogue/file';
+import { planTask } from '../../src/planning/plan.rules';
 import { aRequest } from '../support/builders';
 import { parseCatalogue } from '../support/catalogue';
 import { aDashscopeChannel, aWanModel, dashscopeCatalogue } from '../support/dashscope-catalogue';

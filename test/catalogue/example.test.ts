@@ -1,7 +1,7 @@
 // The example of one model over several vendors. It must pass the check that it tells its readers to run.
 
 import { join } from 'node:path';
-import { planTask } from '../../src/domain/plan';
+import { planTask } from '../../src/planning/plan.rules';
 import { adminWith } from '../support/admin';
 import { aRequest } from '../support/builders';
 import { exampleText, parseCatalogue } from '../support/catalogue';

@@ -1,8 +1,8 @@
 // Tests the catalogue of channels that speak MiniMax's protocol: what a model must not promise, what
 // a request must not ask for, and which super-resolution the protocol offers.
 
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
-import { planTask } from '../../src/domain/plan';
+import { CatalogueError } from '../../src/catalogue/file';
+import { planTask } from '../../src/planning/plan.rules';
 import { aRequest } from '../support/builders';
 import { parseCatalogue } from '../support/catalogue';
 import {

@@ -1,8 +1,8 @@
 // Tests the catalogue of channels that speak OpenAI videos. A model must not promise what their
 // providers cannot do.
 
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
-import { planTask } from '../../src/domain/plan';
+import { CatalogueError } from '../../src/catalogue/file';
+import { planTask } from '../../src/planning/plan.rules';
 import { aRequest } from '../support/builders';
 import { parseCatalogue } from '../support/catalogue';
 import {

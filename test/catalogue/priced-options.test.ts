@@ -2,8 +2,8 @@
 // may be a gateway that understands more options than the protocol has, so no option may set what is
 // priced.
 
-import type { Catalogue } from '../../src/domain/catalogue';
-import { planTask } from '../../src/domain/plan';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { planTask } from '../../src/planning/plan.rules';
 import { aRequest } from '../support/builders';
 import { parseCatalogue, theCatalogue } from '../support/catalogue';
 import { minimaxCatalogue } from '../support/minimax-catalogue';

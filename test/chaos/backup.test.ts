@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { connect } from '../../src/db/database';
-import { audit } from '../../src/db/ledger-audit';
+import { connect } from '../../src/database/database';
 import { type Stack, startStack } from '../../src/dev-stack/stack';
+import { audit } from '../../src/money/audit.rows';
 import { call, textTask } from '../support/service';
 import { until } from '../support/until';
 

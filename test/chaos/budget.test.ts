@@ -1,8 +1,8 @@
 // A budget is exact across API processes. Many simultaneous creates go to two processes, and only
 // as many are accepted as the budget allows.
 
-import { listBudgets, setBudget } from '../../src/db/budgets';
-import { parseAmount } from '../../src/domain/money';
+import { parseAmount } from '../../src/accounts/amount.rules';
+import { listBudgets, setBudget } from '../../src/accounts/budgets.rows';
 import { call, textTask } from '../support/service';
 import { pause } from './client';
 import { startWorld, type World } from './world';

@@ -2,7 +2,7 @@
 // ledger, the storage, the jobs that the studio accepted and the callbacks that arrived. It returns
 // a sentence for every broken promise.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { heldMicros } from '../support/books';
 import type { Created } from './client';
 import type { World } from './world';

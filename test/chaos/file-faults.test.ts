@@ -3,8 +3,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { createS3 } from '../../src/storage/s3';
-import type { Storage } from '../../src/storage/storage';
+import { createS3 } from '../../src/files/storage/s3';
+import type { Storage } from '../../src/files/storage/storage';
 import { stopping } from '../support/activity-settings';
 import { beginnings, expireUploads } from '../support/files';
 import { type S3Server, startS3Server } from '../support/s3-server';

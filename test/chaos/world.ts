@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { TemporalCluster } from '../../bench/support/cluster';
 import { figuresOf, pidOf } from '../../bench/support/process-figures';
-import { connect } from '../../src/db/database';
-import { creditAccount } from '../../src/db/ledger';
+import { connect } from '../../src/database/database';
 import { settingsFor } from '../../src/dev-stack/dev-file';
 import { type Stack, startStack } from '../../src/dev-stack/stack';
 import type { Part } from '../../src/dev-stack/supervised-process';
 import { freePorts } from '../../src/embedded/ports';
-import { openDirectory } from '../../src/storage/directory';
-import type { Storage } from '../../src/storage/storage';
+import { openDirectory } from '../../src/files/storage/directory';
+import type { Storage } from '../../src/files/storage/storage';
+import { creditAccount } from '../../src/money/ledger.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Link, startLink } from './link';
 

@@ -1,7 +1,7 @@
 // Checks that the AWS SDK can read the objects that the service writes to a bucket.
 
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { createS3 } from '../../src/storage/s3';
+import { createS3 } from '../../src/files/storage/s3';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { objectAsRead, writeObjects } from './written-objects';
 

@@ -2,7 +2,7 @@
 // test is skipped.
 
 import { join } from 'node:path';
-import { createS3 } from '../../src/storage/s3';
+import { createS3 } from '../../src/files/storage/s3';
 import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 import { type S3Server, startS3Server } from '../support/s3-server';

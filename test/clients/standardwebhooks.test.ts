@@ -4,7 +4,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rotateSecret } from '../../src/db/webhook-secrets';
+import { rotateSecret } from '../../src/callbacks/webhook-secrets.rows';
 import { startCallbackSink } from '../support/callback-sink';
 import {
   activeSecrets,

@@ -2,7 +2,7 @@
 // length of one is given, the length of the other is not known in advance.
 
 import { Readable } from 'node:stream';
-import type { Storage } from '../../src/storage/storage';
+import type { Storage } from '../../src/files/storage/storage';
 
 /** The expected values of each object. `range` has the bytes 2 to 4. */
 export const objectAsRead = { length: 10, type: 'video/mp4', body: '0123456789', range: '234' };

@@ -2,15 +2,15 @@
 // server.
 
 import { Client, Connection } from '@temporalio/client';
+import { gatheredFindKey } from '../../src/accounts/accounts.rows';
+import { digestKey, makeApiKey } from '../../src/accounts/keys.rows';
+import { createWebhook, deleteWebhook } from '../../src/callbacks/webhooks.rows';
 import { adminCommands } from '../../src/commands/admin';
-import { gatheredFindKey } from '../../src/db/accounts';
-import { digestKey, makeApiKey } from '../../src/db/api-keys';
-import { connect } from '../../src/db/database';
-import { gatheredAtOnce } from '../../src/db/gathered';
-import { storeRejected } from '../../src/db/jobs/steps';
-import { closeTask } from '../../src/db/ledger';
-import { isLossConfirmed } from '../../src/db/reconcile';
-import { createWebhook, deleteWebhook } from '../../src/db/webhooks';
+import { connect } from '../../src/database/database';
+import { gatheredAtOnce } from '../../src/database/gathered';
+import { storeRejected } from '../../src/jobs/steps.rows';
+import { closeTask } from '../../src/money/ledger.rows';
+import { isLossConfirmed } from '../../src/tasks/reconcile.rows';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew, storePending } from '../support/books';

@@ -1,7 +1,7 @@
 // Tests which requests the API logs, and which requests it only counts.
 
-import type { FinishedRequest } from '../../src/api/deps';
 import { observeApi } from '../../src/commands/api-observer';
+import type { FinishedRequest } from '../../src/gateway/deps';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 

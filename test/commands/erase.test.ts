@@ -6,20 +6,20 @@ import { mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { beginAttempt, finishAttempt } from '../../src/callbacks/callbacks.rows';
+import { createWebhook } from '../../src/callbacks/webhooks.rows';
 import { taskSchema } from '../../src/contract/reply-schema';
-import { beginAttempt, finishAttempt } from '../../src/db/callbacks';
+import { openDirectory } from '../../src/files/storage/directory';
+import { createS3 } from '../../src/files/storage/s3';
+import type { Storage } from '../../src/files/storage/storage';
+import { storeLate } from '../../src/jobs/steps.rows';
+import { closeTask } from '../../src/money/ledger.rows';
 import {
   finishErasure,
   listErasable,
   listUploadKeys,
   markUploadsRemoved,
-} from '../../src/db/erase-account';
-import { storeLate } from '../../src/db/jobs/steps';
-import { closeTask } from '../../src/db/ledger';
-import { createWebhook } from '../../src/db/webhooks';
-import { openDirectory } from '../../src/storage/directory';
-import { createS3 } from '../../src/storage/s3';
-import type { Storage } from '../../src/storage/storage';
+} from '../../src/tasks/erase-account.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aSuccess, aTaskId } from '../support/builders';

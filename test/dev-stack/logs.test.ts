@@ -4,7 +4,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CatalogueError } from '../../src/catalogue/catalogue-file';
+import { CatalogueError } from '../../src/catalogue/file';
 import { CommandError } from '../../src/commands/command';
 import { openLogs, reasonIn } from '../../src/dev-stack/logs';
 import { createLogger } from '../../src/telemetry/logger';

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect } from '../../src/db/database';
+import { connect } from '../../src/database/database';
 import { startPostgres } from '../../src/embedded/postgres';
 import {
   aDataDir,

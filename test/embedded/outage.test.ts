@@ -4,9 +4,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccount } from '../../src/db/accounts';
-import { connect, migrate } from '../../src/db/database';
+import { connect, migrate } from '../../src/database/database';
 import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
+import { createAccount } from '../../src/money/new-account.rows';
 import { endAllProcesses, type RunningProcess, startProcess } from '../support/processes';
 import { call, type Reply } from '../support/service';
 import { sized } from '../support/sized';

@@ -2,8 +2,8 @@
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { attemptsMax, nextGapMs } from '../../src/callbacks/schedule.rules';
 import { callbacksSchema } from '../../src/contract/reply-schema';
-import { attemptsMax, nextGapMs } from '../../src/domain/callback-schedule';
 import { createCallbackDatabase } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import {

@@ -4,8 +4,8 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beginResend, findCallback } from '../../src/db/callbacks';
-import { rotateSecret } from '../../src/db/webhook-secrets';
+import { beginResend, findCallback } from '../../src/callbacks/callbacks.rows';
+import { rotateSecret } from '../../src/callbacks/webhook-secrets.rows';
 import { freePorts } from '../../src/embedded/ports';
 import {
   activeSecrets,

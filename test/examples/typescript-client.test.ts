@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
-import type { Task, VideoRequest } from '../../clients/typescript/src/index';
-import { VideoClient, VideoError, verifyCallback } from '../../clients/typescript/src/index';
+import type { Task, VideoRequest } from '../../clients/typescript/src';
+import { VideoClient, VideoError, verifyCallback } from '../../clients/typescript/src';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy';
 import { type Service, startService, textTask } from '../support/service';

@@ -25,8 +25,9 @@ beforeAll(async () => {
 test('the workflow bundle contains the workflows and the rules that they use, and no other code of this project', () => {
   const ours = modules.filter((path) => !path.includes('node_modules/'));
   expect(ours).toContain('workflows/generate-video.ts');
-  expect(ours).toContain('src/domain/task.ts');
-  const inside = /^(webpack\/|workflows\/|src\/domain\/|src\/contract\/vocabulary\.ts$)/;
+  expect(ours).toContain('src/tasks/task.rules.ts');
+  const inside =
+    /^(webpack\/|workflows\/|src\/[\w-]+\/[\w-]+\.rules\.ts$|src\/assert\.ts$|src\/contract\/vocabulary\.ts$)/;
   expect(ours.filter((path) => !inside.test(path))).toEqual([]);
 });
 

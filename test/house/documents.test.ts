@@ -4,11 +4,11 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { ratesOf } from '../../src/api/limits';
 import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
-import { schema } from '../../src/db/schema';
+import { schema } from '../../src/database/schema';
+import { ratesOf } from '../../src/gateway/limits';
 import { filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));

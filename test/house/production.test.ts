@@ -755,7 +755,7 @@ describe('Dockerfile', () => {
       expect(stage.filter((line) => /^(USER|RUN) /.test(line))).toEqual([]);
     }
     expect(allOf(service, 'HEALTHCHECK').join()).toContain('GET /livez ');
-    expect(codeOf('src/api/routes/health.ts')).toContain("'/livez'");
+    expect(codeOf('src/gateway/health.routes.ts')).toContain("'/livez'");
   });
 
   test('runs no install scripts of packages', () => {

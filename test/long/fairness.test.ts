@@ -2,7 +2,7 @@
 // how much longer such a task takes, and asserts that it ends.
 
 import { median } from '../../bench/support/rounds';
-import { createAccount } from '../../src/db/accounts';
+import { createAccount } from '../../src/money/new-account.rows';
 import { startWorld, type World } from '../chaos/world';
 import { call, textTask } from '../support/service';
 

@@ -1,6 +1,6 @@
 // The time limits of the TypeScript client, against servers that take or give bytes slowly.
 
-import { VideoClient } from '../../clients/typescript/src/index';
+import { VideoClient } from '../../clients/typescript/src';
 import { until } from '../support/until';
 import { webServers } from '../support/web-servers';
 

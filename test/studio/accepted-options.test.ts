@@ -1,16 +1,16 @@
 // Walks all pairs of options of all models of catalogue.yaml. The studio must take the create of
 // every request that the service accepts: a caller must not wait for a job that can never run.
 
-import { createArk, generationBody } from '../../activities/upstream/ark/client';
-import { createMediakit, enhancementBody } from '../../activities/upstream/mediakit/client';
-import { UpstreamFault } from '../../activities/upstream/provider';
+import { createArk, generationBody } from '../../activities/providers/ark/client';
+import { createMediakit, enhancementBody } from '../../activities/providers/mediakit/client';
+import { UpstreamFault } from '../../activities/providers/provider';
+import type { Model } from '../../src/catalogue/catalogue.rules';
 import { metadataFields } from '../../src/contract/metadata-schema';
 import { parseRequest } from '../../src/contract/parse-request';
 import { requestFields } from '../../src/contract/request-schema';
 import { contractRatios, contractResolutions } from '../../src/contract/vocabulary';
-import type { Model } from '../../src/domain/catalogue';
-import type { RequestedJob } from '../../src/domain/job';
-import { planTask } from '../../src/domain/plan';
+import type { RequestedJob } from '../../src/jobs/job.rules';
+import { planTask } from '../../src/planning/plan.rules';
 import { aJobInput } from '../support/builders';
 import { theCatalogue } from '../support/catalogue';
 import { apiKey, type OpenStudio, openStudio } from './open-studio';

@@ -2,12 +2,17 @@
 // workflows are not involved.
 
 import type { Knex } from 'knex';
+import { formatMicros } from '../../src/accounts/amount.rules';
 import type { VideoRequest } from '../../src/contract/request';
-import { creditAccount, openTask } from '../../src/db/ledger';
-import { formatMicros } from '../../src/domain/money';
-import type { BillingLine } from '../../src/domain/plan-types';
-import { taskObject } from '../../src/domain/task';
-import type { CloseTask, NewTask, OpenedTask, TaskInput } from '../../src/domain/task-transactions';
+import { creditAccount, openTask } from '../../src/money/ledger.rows';
+import type { BillingLine } from '../../src/planning/plan-types.rules';
+import { taskObject } from '../../src/tasks/task.rules';
+import type {
+  CloseTask,
+  NewTask,
+  OpenedTask,
+  TaskInput,
+} from '../../src/tasks/task-transactions.rules';
 import { aPlan, aRequest, aTaskInput } from './builders';
 
 export async function anAccountWith(db: Knex, id: string, available: number): Promise<string> {

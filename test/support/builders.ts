@@ -3,11 +3,11 @@
 
 import type { VideoMetadata, VideoRequest } from '../../src/contract/request';
 import type { TaskObject } from '../../src/contract/task';
-import { newTaskId } from '../../src/db/ids';
-import type { JobReport, RequestedJob } from '../../src/domain/job';
-import type { EnhancementPlan, Plan } from '../../src/domain/plan-types';
-import { taskObject } from '../../src/domain/task';
-import type { TaskInput } from '../../src/domain/task-transactions';
+import { newTaskId } from '../../src/database/ids';
+import type { JobReport, RequestedJob } from '../../src/jobs/job.rules';
+import type { EnhancementPlan, Plan } from '../../src/planning/plan-types.rules';
+import { taskObject } from '../../src/tasks/task.rules';
+import type { TaskInput } from '../../src/tasks/task-transactions.rules';
 
 /** A new task id, as the API creates it. */
 export const aTaskId = (): string => newTaskId(Date.now());

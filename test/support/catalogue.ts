@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { protocols } from '../../activities/upstream/protocols';
-import { parseCatalogue as parseWith } from '../../src/catalogue/catalogue-file';
-import type { Catalogue } from '../../src/domain/catalogue';
+import { protocols } from '../../activities/providers/protocols';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { parseCatalogue as parseWith } from '../../src/catalogue/file';
 
 const file = (name: string) => readFileSync(join(__dirname, '../..', name), 'utf8');
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
-import { connect } from '../../src/db/database';
+import { connect } from '../../src/database/database';
 
 export interface TestDatabase {
   readonly db: Knex;

@@ -1,10 +1,10 @@
 // Draws random requests and prices, and makes plans of them with the real planner.
 
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { parseRequest } from '../../src/contract/parse-request';
 import { contractResolutions, enhancedResolutions } from '../../src/contract/vocabulary';
-import type { Catalogue } from '../../src/domain/catalogue';
-import { planTask } from '../../src/domain/plan';
-import type { Plan } from '../../src/domain/plan-types';
+import { planTask } from '../../src/planning/plan.rules';
+import type { Plan } from '../../src/planning/plan-types.rules';
 import { theCatalogue } from './catalogue';
 import {
   heldMilliseconds,

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Knex } from 'knex';
-import type { Storage } from '../../src/storage/storage';
+import type { Storage } from '../../src/files/storage/storage';
 import type { TestApi } from './api';
 
 export interface Planted {

@@ -1,7 +1,7 @@
 // Reads the balance of an account from the ledger.
 
 import type { Knex } from 'knex';
-import { prepare } from '../../src/db/prepared-statement';
+import { prepare } from '../../src/database/prepared-statement';
 
 interface Funds {
   readonly availableMicros: number;

@@ -5,7 +5,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { connect, migrate } from '../../src/db/database';
+import { connect, migrate } from '../../src/database/database';
 import { roleNames, startPostgres } from '../../src/embedded/postgres';
 import { startTemporal } from '../../src/embedded/temporal';
 import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';

@@ -1,6 +1,6 @@
 // A catalogue with a channel that speaks Kling. Its provider is the studio.
 
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { parseCatalogue } from './catalogue';
 import { withVideos } from './videos-catalogue';
 

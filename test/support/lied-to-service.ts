@@ -2,8 +2,8 @@
 // the studio and can give wrong answers. After each test, nothing has failed as a fault of the
 // service, and the ledger agrees.
 
-import { audit } from '../../src/db/ledger-audit';
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { audit } from '../../src/money/audit.rows';
 import { acceptedJobs } from './accepted-jobs';
 import { type Liar, startLiar } from './liar';
 import { type Service, startService } from './service';

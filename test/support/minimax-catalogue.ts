@@ -1,7 +1,7 @@
 // A catalogue with a channel that speaks MiniMax's protocol. Its provider is the studio. The channel
 // also does super-resolution, after the enhancer of the catalogue file.
 
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { parseCatalogue } from './catalogue';
 import { withVideos } from './videos-catalogue';
 

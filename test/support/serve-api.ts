@@ -3,11 +3,11 @@
 
 import type { RequestListener } from 'node:http';
 import type { Knex } from 'knex';
-import { createApp } from '../../src/api/app';
-import { createStarter } from '../../src/api/create/starter';
-import type { ApiDeps, ApiSettings, Rates, RequestObserver } from '../../src/api/deps';
-import { isUpload } from '../../src/api/routes/files/read-upload';
 import { listen } from '../../src/commands/http-server';
+import { isUpload } from '../../src/files/read-upload.http';
+import { createApp } from '../../src/gateway/app';
+import type { ApiDeps, ApiSettings, Rates, RequestObserver } from '../../src/gateway/deps';
+import { createStarter } from '../../src/tasks/create/starter';
 
 const testSettings: ApiSettings = {
   publicUrl: 'http://localhost',

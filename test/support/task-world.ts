@@ -8,6 +8,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { createFileActivities, createTaskActivities } from '../../activities';
 import type { TaskObject } from '../../src/contract/task';
+import type { KeptResults, StoredResults, StoreResults } from '../../src/files/results.rules';
 import {
   isFinalReport,
   type JobInput,
@@ -15,14 +16,13 @@ import {
   type JobName,
   type JobReport,
   type PlacedJob,
-} from '../../src/domain/job';
-import type { KeptResults, StoredResults, StoreResults } from '../../src/domain/results';
+} from '../../src/jobs/job.rules';
 import type {
   ClosedTask,
   CloseTask,
   OpenedTask,
   TaskInput,
-} from '../../src/domain/task-transactions';
+} from '../../src/tasks/task-transactions.rules';
 import type { Accepted, ToldTask } from '../../workflows/messages';
 import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';

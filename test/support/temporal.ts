@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
-import { addSearchAttributes } from '../../src/temporal/setup';
+import { addSearchAttributes } from '../../src/engine/setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 

@@ -2,7 +2,7 @@
 // studio. Each channel has a model with the name of its profile.
 
 import { parseDocument } from 'yaml';
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { catalogueText, parseCatalogue } from './catalogue';
 
 export const profiles = ['openai', 'vllm-omni', 'sglang', 'gateway'] as const;

@@ -4,8 +4,8 @@
 
 import { Client, Connection } from '@temporalio/client';
 import type { TaskObject } from '../../src/contract/task';
-import { creditAccount } from '../../src/db/ledger';
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
+import { creditAccount } from '../../src/money/ledger.rows';
 import { findFunds } from '../support/funds';
 import { cancelTask, type Service, textTask } from '../support/service';
 import { sized } from '../support/sized';

@@ -3,9 +3,9 @@
 
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
-import { beginResend } from '../../src/db/callbacks';
-import { creditAccount } from '../../src/db/ledger';
-import { startDelivery } from '../../src/temporal/start-delivery';
+import { beginResend } from '../../src/callbacks/callbacks.rows';
+import { startDelivery } from '../../src/engine/start-delivery';
+import { creditAccount } from '../../src/money/ledger.rows';
 import { callbackWorkflowId } from '../../workflows/messages';
 import { type CallbackSink, type Received, startCallbackSink } from '../support/callback-sink';
 import {

@@ -1,7 +1,7 @@
 // A change of the catalogue must not leave a task without an end. Each change is tested with jobs
 // in every state, and twice: the API or the worker reads the change first.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import {
   addChannel,
   type Case,

@@ -4,8 +4,8 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
-import { findTask } from '../../src/db/tasks';
-import type { Catalogue, Channel } from '../../src/domain/catalogue';
+import type { Catalogue, Channel } from '../../src/catalogue/catalogue.rules';
+import { findTask } from '../../src/tasks/tasks.rows';
 import { type PlayedArk, type PlayedJob, startPlayedArk } from '../support/played-ark';
 import { cancelTask, type Service, startService, type TaskReply } from '../support/service';
 import { until } from '../support/until';

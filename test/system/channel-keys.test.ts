@@ -1,10 +1,10 @@
 // Whole tasks on a channel with two keys, of which the provider refuses one. Each job is polled with
 // the key that created it. What the jobs cost upstream stays with the operator.
 
-import { audit } from '../../src/db/ledger-audit';
-import { readMargins } from '../../src/db/margins';
-import { listChannelStates } from '../../src/db/watchers';
-import type { Catalogue } from '../../src/domain/catalogue';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { listChannelStates } from '../../src/jobs/watchers.rows';
+import { audit } from '../../src/money/audit.rows';
+import { readMargins } from '../../src/money/margins.rows';
 import { type Service, startService, textTask } from '../support/service';
 
 const second = 'studio:SECOND';

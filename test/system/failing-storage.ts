@@ -1,6 +1,6 @@
 // Wraps a storage. The wrapped storage refuses every write while `isAway` is true.
 
-import { type Storage, StorageError } from '../../src/storage/storage';
+import { type Storage, StorageError } from '../../src/files/storage/storage';
 
 export function failingStorage() {
   const failing = {

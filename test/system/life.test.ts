@@ -1,7 +1,7 @@
 // Follows tasks through the whole service: the HTTP call, the jobs in the studio, the callback and
 // the ledger.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';

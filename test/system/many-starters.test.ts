@@ -2,11 +2,11 @@
 // Afterwards each task has one workflow and one hold.
 
 import { startForgotten } from '../../activities/reconcile/pending-tasks';
-import { createStarter } from '../../src/api/create/starter';
-import { releaseStart } from '../../src/db/pending-tasks';
-import { createTemporalClient } from '../../src/temporal/client';
-import { lazyConnection } from '../../src/temporal/connection';
-import { startTask } from '../../src/temporal/submit-task';
+import { createTemporalClient } from '../../src/engine/client';
+import { lazyConnection } from '../../src/engine/connection';
+import { startTask } from '../../src/engine/submit-task';
+import { createStarter } from '../../src/tasks/create/starter';
+import { releaseStart } from '../../src/tasks/pending.rows';
 import { stopping } from '../support/activity-settings';
 import { storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';

@@ -2,7 +2,7 @@
 // the worker was replaced. A call with another body is refused.
 
 import { setTimeout } from 'node:timers/promises';
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { type Reply, type Service, startService, textTask } from '../support/service';
 import { sized } from '../support/sized';
 import { until } from '../support/until';

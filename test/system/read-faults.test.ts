@@ -3,11 +3,11 @@
 // docs/generators.md. After a change, this command writes the table again:
 // UPDATE_DOCUMENTS=1 npx jest --selectProjects stack -- test/system/read-faults
 
-import { protocols } from '../../activities/upstream/protocols';
-import { audit } from '../../src/db/ledger-audit';
+import { protocols } from '../../activities/providers/protocols';
+import { createEvents } from '../../src/engine/activity-events';
+import { audit } from '../../src/money/audit.rows';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
-import { createEvents } from '../../src/worker/activity-events';
 import { heldMicros } from '../support/books';
 import { expectTable } from '../support/fault-tables';
 import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';

@@ -4,14 +4,14 @@
 // later read may show an earlier step.
 
 import { setTimeout } from 'node:timers/promises';
-import { createBuckets } from '../../src/api/limits';
-import { createLookUps } from '../../src/api/look-ups';
-import { createFindTask, createWorkflowReads } from '../../src/api/routes/find-task';
 import { taskSchema } from '../../src/contract/reply-schema';
 import type { TaskObject } from '../../src/contract/task';
-import { isFinal } from '../../src/domain/task';
-import { createTemporalClient } from '../../src/temporal/client';
-import { lazyConnection } from '../../src/temporal/connection';
+import { createTemporalClient } from '../../src/engine/client';
+import { lazyConnection } from '../../src/engine/connection';
+import { createBuckets } from '../../src/gateway/limits';
+import { createLookUps } from '../../src/gateway/look-ups';
+import { createFindTask, createWorkflowReads } from '../../src/tasks/find-task';
+import { isFinal } from '../../src/tasks/task.rules';
 import { type Link, startLink } from '../chaos/link';
 import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { sized } from '../support/sized';

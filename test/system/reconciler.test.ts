@@ -7,7 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTaskActivities } from '../../activities';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import type { ReconcileReport } from '../../workflows/messages';
 import { heldMicros, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';

@@ -1,7 +1,7 @@
 // Runs tasks with known bills through the whole service: what the studio reports as usage decides
 // the charge, the rest of the hold comes back, and what the hold does not cover is charged too.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { type Service, startService, textTask } from '../support/service';
 
 let service: Service;

@@ -2,7 +2,7 @@
 // broken router does. Once it works again, calls reach Temporal without a restart of the process.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { lazyConnection } from '../../src/temporal/connection';
+import { lazyConnection } from '../../src/engine/connection';
 import { startLink } from '../chaos/link';
 import { realEnvironment } from '../support/temporal';
 import { until } from '../support/until';

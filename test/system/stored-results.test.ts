@@ -4,8 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { removeExpired } from '../../activities/reconcile/expired-files';
-import { setTerms } from '../../src/db/account-terms';
-import { audit } from '../../src/db/ledger-audit';
+import { setTerms } from '../../src/accounts/terms.rows';
+import { audit } from '../../src/money/audit.rows';
 import { acceptedJobs } from '../support/accepted-jobs';
 import { stopping } from '../support/activity-settings';
 import { type Service, startService, textTask } from '../support/service';

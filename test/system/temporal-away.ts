@@ -5,9 +5,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { audit } from '../../src/db/ledger-audit';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal';
 import { findTemporal } from '../../src/embedded/temporal-binary';
+import { audit } from '../../src/money/audit.rows';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { acceptedJobs } from '../support/accepted-jobs';
 import { type Service, startService, textTask } from '../support/service';

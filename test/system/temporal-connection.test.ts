@@ -2,8 +2,8 @@
 // storage makes every promise of the process slower, and so every answer of the API.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createTemporalClient } from '../../src/temporal/client';
-import { lazyConnection } from '../../src/temporal/connection';
+import { createTemporalClient } from '../../src/engine/client';
+import { lazyConnection } from '../../src/engine/connection';
 import { aTaskId, aTaskInput } from '../support/builders';
 import { connectTemporal, temporalAddress } from '../support/temporal';
 import { until } from '../support/until';

@@ -6,8 +6,8 @@ import { connect as connectTo } from 'node:net';
 import { createServer, type Server } from 'node:tls';
 import { temporalAccess } from '../../src/commands/checks';
 import { readConfig } from '../../src/config/config';
-import { lazyConnection } from '../../src/temporal/connection';
-import { connectTo as connectWorker } from '../../src/worker/connections';
+import { lazyConnection } from '../../src/engine/connection';
+import { connectTo as connectWorker } from '../../src/engine/connections';
 import { signedCertificate, signedKey, testAuthority } from '../support/certificate';
 import { temporalAddress } from '../support/temporal';
 

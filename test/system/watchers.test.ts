@@ -1,7 +1,7 @@
 // Tests channels and their watchers through the whole service: a channel with a limit of concurrent
 // jobs, and two watchers of one channel at the same time.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
 import { connectTemporal } from '../support/temporal';

@@ -1,7 +1,7 @@
 // A worker is stopped during a slow request to a provider. The worker ends the request in time and
 // exits cleanly. The next worker looks the job up before it sends anything.
 
-import { audit } from '../../src/db/ledger-audit';
+import { audit } from '../../src/money/audit.rows';
 import { acceptedJobs } from '../support/accepted-jobs';
 import { type Service, startService, textTask } from '../support/service';
 import { until } from '../support/until';

@@ -1,9 +1,9 @@
 // Tests that the log lines of the activities contain the reason of a failed job, and that a charge
 // above the hold is reported.
 
+import { createEvents } from '../../src/engine/activity-events';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
-import { createEvents } from '../../src/worker/activity-events';
 
 function recorded() {
   const lines: unknown[] = [];

@@ -2,10 +2,10 @@
 // be reported.
 
 import { createDatabaseGauges } from '../../src/commands/database-gauges';
-import { createAccount } from '../../src/db/accounts';
-import { connect } from '../../src/db/database';
-import { readStoredBytes, readUsageByAccount } from '../../src/db/files/usage';
-import { readOpenWork } from '../../src/db/open-work';
+import { connect } from '../../src/database/database';
+import { readStoredBytes, readUsageByAccount } from '../../src/files/usage.rows';
+import { createAccount } from '../../src/money/new-account.rows';
+import { readOpenWork } from '../../src/tasks/open-work.rows';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { createTestDatabase, type TestDatabase } from '../support/database';

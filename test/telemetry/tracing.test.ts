@@ -1,9 +1,9 @@
 // Tests how the trace of a task reaches its activities and their requests.
 
 import { createServer } from 'node:http';
+import { exchange } from '../../activities/providers/http-exchange';
 import { inTrace, traced, traceHeaders } from '../../activities/task-trace';
-import { exchange } from '../../activities/upstream/http-exchange';
-import { parseTraceparent } from '../../src/domain/trace';
+import { parseTraceparent } from '../../src/telemetry/trace.rules';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';

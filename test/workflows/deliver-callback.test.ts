@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { createCallbackActivities } from '../../activities';
-import { attemptsMax, nextGapMs, verdictOf } from '../../src/domain/callback-schedule';
+import { attemptsMax, nextGapMs, verdictOf } from '../../src/callbacks/schedule.rules';
 import type { CallbackAttempt, CallbackInput, CallbackName } from '../../workflows/messages';
 import { workflowNames } from '../../workflows/messages';
 import { aTaskId } from '../support/builders';

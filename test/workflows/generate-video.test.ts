@@ -2,8 +2,8 @@
 // tests run on skipped time.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { PlacedJob, PlacementAttempt } from '../../src/domain/job';
-import { stageOf } from '../../src/domain/task';
+import type { PlacedJob, PlacementAttempt } from '../../src/jobs/job.rules';
+import { stageOf } from '../../src/tasks/task.rules';
 import { attemptSignal, jobSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import type { TaskInput } from '../../src/domain/task-transactions';
+import type { TaskInput } from '../../src/tasks/task-transactions.rules';
 import { turnSignal, workflowNames } from '../../workflows/messages';
 import {
   aFailedObject,

@@ -1,14 +1,9 @@
 // Admin commands that create customers and show them.
 
 import type { Knex } from 'knex';
-import { findTerms } from '../../db/account-terms';
-import {
-  type AccountRow,
-  createAccount,
-  createKeylessAccount,
-  isForeignCurrency,
-  listAccounts,
-} from '../../db/accounts';
+import { type AccountRow, isForeignCurrency, listAccounts } from '../../accounts/accounts.rows';
+import { findTerms } from '../../accounts/terms.rows';
+import { createAccount, createKeylessAccount } from '../../money/new-account.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { limitsOf } from './keys';

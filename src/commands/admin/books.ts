@@ -1,9 +1,9 @@
 // Admin commands for the ledger: one shows the statement of a customer, the other runs the full
 // audit.
 
-import { audit } from '../../db/ledger-audit';
-import { type StatementRow, statement } from '../../db/statement';
-import { reasonOf } from '../../domain/transfers';
+import { audit } from '../../money/audit.rows';
+import { type StatementRow, statement } from '../../money/statement.rows';
+import { reasonOf } from '../../money/transfers.rules';
 import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { amount, fields, table } from './tables';

@@ -1,9 +1,9 @@
 // Admin commands that set, list and remove budgets of accounts and keys.
 
 import type { Knex } from 'knex';
-import { listKeys } from '../../db/api-keys';
-import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../db/budgets';
-import { type BudgetState, budgetPeriods } from '../../domain/budget';
+import { type BudgetState, budgetPeriods } from '../../accounts/budget.rules';
+import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../accounts/budgets.rows';
+import { listKeys } from '../../accounts/keys.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, Answer, Input } from './command-line';
 import { amount, table } from './tables';

@@ -2,12 +2,17 @@
 // webhook secret.
 
 import type { Knex } from 'knex';
-import { lacksWebhook } from '../../db/callback-receiver';
-import { beginResend, findCallback, listAttempts, listCallbacks } from '../../db/callbacks';
-import { findTask } from '../../db/tasks';
-import { rotateSecret } from '../../db/webhook-secrets';
-import { isFinal } from '../../domain/task';
-import { startDelivery } from '../../temporal/start-delivery';
+import {
+  beginResend,
+  findCallback,
+  listAttempts,
+  listCallbacks,
+} from '../../callbacks/callbacks.rows';
+import { lacksWebhook } from '../../callbacks/receiver.rows';
+import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
+import { startDelivery } from '../../engine/start-delivery';
+import { isFinal } from '../../tasks/task.rules';
+import { findTask } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { fields, table } from './tables';

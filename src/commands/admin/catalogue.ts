@@ -1,11 +1,11 @@
 // The admin command that checks a catalogue. It starts nothing and needs no database.
 
-import type { CatalogueError } from '../../catalogue/catalogue-file';
-import { warningsOf } from '../../catalogue/catalogue-warnings';
+import { type Catalogue, hasRetired, type Model } from '../../catalogue/catalogue.rules';
+import type { CatalogueError } from '../../catalogue/file';
 import type { Config } from '../../config/config';
-import { type Catalogue, hasRetired, type Model } from '../../domain/catalogue';
-import { type ChannelMargin, plainMargins } from '../../domain/margins';
-import { plainVideo } from '../../domain/plain-video';
+import { warningsOf } from '../../planning/catalogue-warnings';
+import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
+import { plainVideo } from '../../planning/plain-video.rules';
 import type { AdminCommand, Answer } from './command-line';
 import { percentOf } from './margins';
 import { amount, table } from './tables';

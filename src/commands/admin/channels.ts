@@ -1,10 +1,10 @@
 // Admin commands that show the channels, and ask the provider of one a free question with its key.
 
 import { randomUUID } from 'node:crypto';
-import { UpstreamFault } from '../../../activities/upstream/provider';
-import { type ChannelState, listChannelStates } from '../../db/watchers';
-import type { Channel } from '../../domain/catalogue';
-import type { FaultKind } from '../../domain/create-answer';
+import { UpstreamFault } from '../../../activities/providers/provider';
+import type { Channel } from '../../catalogue/catalogue.rules';
+import type { FaultKind } from '../../jobs/create-answer.rules';
+import { type ChannelState, listChannelStates } from '../../jobs/watchers.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { table } from './tables';
@@ -139,7 +139,7 @@ async function ask({ environment }: AdminContext['config'], channel: Channel) {
     );
   }
   const { createChannels } =
-    require('../../../activities/upstream/channels') as typeof import('../../../activities/upstream/channels');
+    require('../../../activities/providers/channels') as typeof import('../../../activities/providers/channels');
   const catalogue = { currency: '', channels: { [channel.id]: channel }, models: {} };
   const channels = createChannels(
     () => ({ ...catalogue, superResolution: null, chargeMaxFactor: 1 }),

@@ -1,10 +1,10 @@
 // Admin commands that close an account and open it again.
 
 import type { Client } from '@temporalio/client';
-import { setAccountDisabled } from '../../db/accounts';
-import { failPending } from '../../db/pending-tasks';
-import { listUnfinishedTasks } from '../../db/tasks';
-import { cancelledMessage } from '../../domain/task';
+import { setAccountDisabled } from '../../accounts/accounts.rows';
+import { failPending } from '../../tasks/pending.rows';
+import { cancelledMessage } from '../../tasks/task.rules';
+import { listUnfinishedTasks } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
 import { type AccountAnswer, shownAccountOf } from './accounts';
 import { startCallbacks } from './callbacks';
@@ -56,7 +56,7 @@ async function cancelAll(
   disabled: AccountAnswer,
 ): Promise<Answer> {
   const { cancelTask } =
-    require('../../temporal/cancel-task') as typeof import('../../temporal/cancel-task');
+    require('../../engine/cancel-task') as typeof import('../../engine/cancel-task');
   const db = context.committed();
   const tasks = await listUnfinishedTasks(db, accountId);
   const announced: string[] = [];

@@ -4,7 +4,7 @@
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Config } from '../../config/config';
-import type { Subject } from '../../db/operator-log';
+import type { Subject } from '../../database/operator-log';
 import { CommandError } from '../command';
 
 export interface AdminContext {

@@ -1,7 +1,7 @@
 // Admin commands that credit or correct the balance of a customer.
 
 import { randomBytes } from 'node:crypto';
-import { creditAccount } from '../../db/ledger';
+import { creditAccount } from '../../money/ledger.rows';
 import { CommandError } from '../command';
 import { moneyOf, shownAccount } from './accounts';
 import {

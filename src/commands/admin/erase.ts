@@ -3,6 +3,8 @@
 
 import type { Knex } from 'knex';
 import { eachAtOnce } from '../../../activities/each-at-once';
+import { openStorage } from '../../files/storage/open-storage';
+import { type Storage, StorageError } from '../../files/storage/storage';
 import {
   beginErasure,
   finishErasure,
@@ -11,10 +13,8 @@ import {
   listUploadKeys,
   markResultsRemoved,
   markUploadsRemoved,
-} from '../../db/erase-account';
-import { forgetTasks } from '../../db/forget-tasks';
-import { openStorage } from '../../storage/open-storage';
-import { type Storage, StorageError } from '../../storage/storage';
+} from '../../tasks/erase-account.rows';
+import { forgetTasks } from '../../tasks/forget.rows';
 import { CommandError } from '../command';
 import {
   type AdminCommand,

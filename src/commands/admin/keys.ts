@@ -1,7 +1,13 @@
 // Admin commands that create, list and revoke API keys.
 
+import {
+  createKey,
+  type KeyLimits,
+  type KeyRow,
+  listKeys,
+  revokeKey,
+} from '../../accounts/keys.rows';
 import type { Config } from '../../config/config';
-import { createKey, type KeyLimits, type KeyRow, listKeys, revokeKey } from '../../db/api-keys';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
@@ -71,7 +77,7 @@ const revoke: AdminCommand = {
   },
 };
 
-// Each API process caches a valid key for up to 20 seconds (src/api/auth.ts).
+// Each API process caches a valid key for up to 20 seconds (src/gateway/auth.ts).
 function revokedText({ keyId, accountId }: KeyRow): string {
   return [
     `The key ${keyId} is revoked. It stops working within 30 seconds.`,

@@ -1,6 +1,6 @@
 // The command `admin log` lists what operators did, the newest first.
 
-import { listActs } from '../../db/operator-log';
+import { listActs } from '../../database/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
 import { accountIdOf, countOf } from './values';

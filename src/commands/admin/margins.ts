@@ -1,6 +1,6 @@
 // The admin command that shows what tasks brought in, and what their jobs cost upstream.
 
-import { type Margin, marginKeys, readMargins } from '../../db/margins';
+import { type Margin, marginKeys, readMargins } from '../../money/margins.rows';
 import type { AdminCommand } from './command-line';
 import { amount, table } from './tables';
 import { choiceOf, countOf } from './values';

@@ -2,9 +2,9 @@
 // tasks. The reconciler then closes and refunds these tasks, even if there are many.
 
 import type { Knex } from 'knex';
-import { failPending, listPending } from '../../db/pending-tasks';
-import { confirmLoss, listConnectedServices } from '../../db/reconcile';
-import { stoppedMessage } from '../../domain/task';
+import { failPending, listPending } from '../../tasks/pending.rows';
+import { confirmLoss, listConnectedServices } from '../../tasks/reconcile.rows';
+import { stoppedMessage } from '../../tasks/task.rules';
 import { CommandError } from '../command';
 import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';

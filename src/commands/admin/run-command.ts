@@ -4,8 +4,8 @@
 
 import { userInfo } from 'node:os';
 import type { Config } from '../../config/config';
-import { checkSchema, connect, isOutcomeUnknown, isRetryable } from '../../db/database';
-import { type Act, logged } from '../../db/operator-log';
+import { checkSchema, connect, isOutcomeUnknown, isRetryable } from '../../database/database';
+import { type Act, logged } from '../../database/operator-log';
 import { checkDatabase } from '../checks';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer, Input, Logged } from './command-line';

@@ -9,7 +9,8 @@ export const migrateBoth: AdminCommand = {
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {
-    const { migrate } = require('../../db/database') as typeof import('../../db/database');
+    const { migrate } =
+      require('../../database/database') as typeof import('../../database/database');
     const applied = await migrate(db(), {
       api: config.databaseApiRole,
       worker: config.databaseWorkerRole,
@@ -19,7 +20,7 @@ export const migrateBoth: AdminCommand = {
     if (hasTemporal) {
       const { checkTemporal } = require('../checks') as typeof import('../checks');
       const { ensureSearchAttributes } =
-        require('../../temporal/setup') as typeof import('../../temporal/setup');
+        require('../../engine/setup') as typeof import('../../engine/setup');
       await checkTemporal(config);
       await ensureSearchAttributes(temporal(), config.temporalNamespace);
     }

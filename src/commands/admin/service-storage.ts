@@ -4,9 +4,9 @@
 import { resolve } from 'node:path';
 import type { Knex } from 'knex';
 import type { Config } from '../../config/config';
-import { sampleKeys } from '../../db/files/usage';
-import { openStorage } from '../../storage/open-storage';
-import { type Storage, StorageError } from '../../storage/storage';
+import { openStorage } from '../../files/storage/open-storage';
+import { type Storage, StorageError } from '../../files/storage/storage';
+import { sampleKeys } from '../../files/usage.rows';
 import { CommandError } from '../command';
 
 /**

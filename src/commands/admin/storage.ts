@@ -1,8 +1,8 @@
 // Admin commands about files: how many files and bytes each account has, and the removal of one
 // file.
 
-import { takeDown } from '../../db/files/retention';
-import { readUsageByAccount } from '../../db/files/usage';
+import { readUsageByAccount } from '../../files/usage.rows';
+import { takeDown } from '../../tasks/remove-files.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { table } from './tables';

@@ -2,7 +2,7 @@
 // right-aligned, and times are UTC to the second. Some texts come from callers and providers. So
 // characters that change what a terminal shows are replaced in cells, and escaped in other texts.
 
-import { formatMicros } from '../../domain/money';
+import { formatMicros } from '../../accounts/amount.rules';
 
 type Cell = string | number | boolean | Date | null | undefined;
 

@@ -3,15 +3,15 @@
 
 import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
+import { findTaskCallback } from '../../callbacks/callbacks.rows';
 import type { TaskError, TaskObject } from '../../contract/task';
 import { taskStatuses } from '../../contract/vocabulary';
-import { findTaskCallback } from '../../db/callbacks';
-import { findJob, type Job } from '../../db/jobs/queries';
-import { listTasks } from '../../db/list-tasks';
-import { failPending } from '../../db/pending-tasks';
-import { correctionsOf } from '../../db/statement';
-import { findTaskOfJob, findTaskRow, type TaskRow } from '../../db/tasks';
-import { cancelledMessage, isFinal } from '../../domain/task';
+import { findJob, type Job } from '../../jobs/queries.rows';
+import { correctionsOf } from '../../money/statement.rows';
+import { listTasks } from '../../tasks/list.rows';
+import { failPending } from '../../tasks/pending.rows';
+import { cancelledMessage, isFinal } from '../../tasks/task.rules';
+import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
 import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
@@ -129,7 +129,7 @@ export const taskCommands = [show, list, cancel];
 
 async function askWorkflow(db: Knex, temporal: Client, taskId: string): Promise<void> {
   const { cancelTask } =
-    require('../../temporal/cancel-task') as typeof import('../../temporal/cancel-task');
+    require('../../engine/cancel-task') as typeof import('../../engine/cancel-task');
   const outcome = await cancelTask(temporal, taskId);
   if (outcome === 'unavailable') throw new CommandError('Temporal does not answer; try again.');
   if (outcome === 'asked') return;

@@ -2,8 +2,8 @@
 
 import { Client, type Connection } from '@temporalio/client';
 import { type Config, demand } from '../../config/config';
-import { lazyConnection } from '../../temporal/connection';
-import { encryptionWith } from '../../temporal/payload-codec';
+import { lazyConnection } from '../../engine/connection';
+import { encryptionWith } from '../../engine/payload-codec';
 import { temporalAccess } from '../checks';
 
 // A distant server answers within five seconds, and an operator can wait for this time.

@@ -2,7 +2,6 @@
 // and queued tasks, rates of calls, the days for which files and tasks are kept, and whether a hold
 // counts the stated length of reference videos.
 
-import type { Config } from '../../config/config';
 import {
   type AccountTerms,
   type Changes,
@@ -10,7 +9,8 @@ import {
   type Rates,
   setKeyRates,
   setTerms,
-} from '../../db/account-terms';
+} from '../../accounts/terms.rows';
+import type { Config } from '../../config/config';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields } from './tables';

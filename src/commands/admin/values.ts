@@ -2,9 +2,9 @@
 // an error with the reason if the value is invalid or unknown.
 
 import type { Knex } from 'knex';
-import { type AccountRow, findAccounts } from '../../db/accounts';
-import { isWellFormedKey, type KeyRow, listKeys } from '../../db/api-keys';
-import { parseAmount } from '../../domain/money';
+import { type AccountRow, findAccounts } from '../../accounts/accounts.rows';
+import { parseAmount } from '../../accounts/amount.rules';
+import { isWellFormedKey, type KeyRow, listKeys } from '../../accounts/keys.rows';
 import { CommandError } from '../command';
 import type { Input } from './command-line';
 

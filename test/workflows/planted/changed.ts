@@ -3,7 +3,7 @@
 
 import { sleep } from '@temporalio/workflow';
 import type { TaskObject } from '../../../src/contract/task';
-import type { TaskInput } from '../../../src/domain/task-transactions';
+import type { TaskInput } from '../../../src/tasks/task-transactions.rules';
 import { generateVideo as today } from '../../../workflows';
 
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {

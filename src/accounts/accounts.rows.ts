@@ -1,0 +1,123 @@
+// Accounts of customers, and the look-up of an account by its API key.
+
+import type { Knex } from 'knex';
+import type { Gather, Gathered } from '../database/gathered';
+import type { Rates } from './terms.rows';
+
+/** True if all books are in another currency than this one. */
+export async function isForeignCurrency(db: Knex, currency: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { foreign: boolean }[] }>(
+    `select exists (select from balances)
+            and not exists (select from balances where currency = ?) as foreign`,
+    [currency],
+  );
+  return rows[0]?.foreign === true;
+}
+
+export interface AccountRow {
+  readonly accountId: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly disabledAt: Date | null;
+  readonly erasedAt: Date | null;
+  readonly availableMicros: number;
+  readonly heldMicros: number;
+  readonly currency: string;
+  readonly openTasks: number;
+  /** In which the days and months of its budgets begin. */
+  readonly timeZone: string;
+}
+
+const columns = `
+  accounts.id as "accountId", name, created_at as "createdAt", disabled_at as "disabledAt",
+  erased_at as "erasedAt", available as "availableMicros", held as "heldMicros", currency,
+  open_tasks as "openTasks", time_zone as "timeZone"`;
+
+export async function listAccounts(db: Knex): Promise<readonly AccountRow[]> {
+  const { rows } = await db.raw<{ rows: AccountRow[] }>(
+    `select ${columns} from accounts join balances on balances.account_id = accounts.id
+      order by created_at`,
+  );
+  return rows;
+}
+
+export async function showAccount(db: Knex, accountId: string): Promise<AccountRow | null> {
+  const { rows } = await db.raw<{ rows: AccountRow[] }>(
+    `select ${columns} from accounts join balances on balances.account_id = accounts.id
+      where accounts.id = ?`,
+    [accountId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The accounts with this id or name. The account with this id comes first. */
+export async function findAccounts(db: Knex, named: string): Promise<readonly AccountRow[]> {
+  const { rows } = await db.raw<{ rows: AccountRow[] }>(
+    `select ${columns} from accounts join balances on balances.account_id = accounts.id
+      where :named in (accounts.id, name) order by accounts.id = :named desc, created_at`,
+    { named },
+  );
+  return rows;
+}
+
+/** Returns true if the account exists, otherwise false. */
+export async function setAccountDisabled(
+  db: Knex,
+  accountId: string,
+  disabled: boolean,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update accounts
+        set disabled_at = case when :disabled then coalesce(disabled_at, now()) end,
+            erased_at = case when :disabled then erased_at end
+      where id = :accountId returning 1`,
+    { disabled, accountId },
+  );
+  return rows.length > 0;
+}
+
+/** An API key and its account. */
+export interface Caller {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly accountDisabled: boolean;
+  /** The models that this key may use; null means all. */
+  readonly models: readonly string[] | null;
+  /** The channels that this key may use; null means all. */
+  readonly channels: readonly string[] | null;
+  readonly rates: Rates;
+  /** The rates that apply to all keys of the account together. */
+  readonly accountRates: Rates;
+  /** True if the stated length of reference videos sets the hold. */
+  readonly trustsLengths: boolean;
+}
+
+export interface FoundKey extends Caller {
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Finds keys by the hexadecimal digits of their digests. */
+export function gatheredFindKey(db: Knex, gather: Gather): Gathered<FoundKey> {
+  return gather((digests) => findKeys(db, digests));
+}
+
+async function findKeys(
+  db: Knex,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, FoundKey>> {
+  const { rows } = await db.raw<{ rows: (FoundKey & { readonly digest: string })[] }>(
+    `select encode(digest, 'hex') as digest,
+            api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
+            models, channels, expires_at as "expiresAt", revoked_at as "revokedAt",
+            json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
+              as rates,
+            json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
+              as "accountRates",
+            trusts_lengths as "trustsLengths"
+       from api_keys join accounts on accounts.id = account_id
+      where digest = any(?)`,
+    [digests.map((digest) => Buffer.from(digest, 'hex'))],
+  );
+  return new Map(rows.map(({ digest, ...found }) => [digest, found]));
+}

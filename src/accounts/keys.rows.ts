@@ -1,0 +1,109 @@
+// API keys: their format, checksum and storage. A key is shown only when it is created. The
+// database stores only its SHA-256. Nobody can find 178 random bits by trying, so a stolen table
+// gives no access, and the duration of a look-up reveals nothing about a key.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { Rates } from './terms.rows';
+
+const prefix = 'vk_';
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+// 30 characters of base 62 are 178 random bits. Six more characters are a checksum. The checksum
+// shows without a query that a key is mistyped, and secret scanners recognise keys by the checksum.
+const randomChars = 30;
+const checkChars = 6;
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
+
+export function makeApiKey(): string {
+  let body = '';
+  while (body.length < randomChars) {
+    for (const byte of randomBytes(64)) {
+      // 248 is the largest multiple of 62 that fits into a byte. Bytes from 248 on are skipped, so
+      // that all characters are equally likely.
+      if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
+    }
+  }
+  return `${prefix}${body}${checksum(body)}`;
+}
+
+export function isWellFormedKey(key: string): boolean {
+  if (!shape.test(key)) return false;
+  const body = key.slice(prefix.length, -checkChars);
+  return checksum(body) === key.slice(-checkChars);
+}
+
+export function digestKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+function checksum(body: string): string {
+  let value = createHash('sha256').update(`${prefix}${body}`).digest().readUIntBE(0, 6);
+  let text = '';
+  for (let position = 0; position < checkChars; position += 1) {
+    text += alphabet[value % 62];
+    value = Math.floor(value / 62);
+  }
+  return text;
+}
+
+/** The models and channels that a key may use; absent means all. */
+export interface KeyLimits {
+  readonly models?: readonly string[];
+  readonly channels?: readonly string[];
+}
+
+interface NewKey extends KeyLimits {
+  readonly accountId: string;
+  readonly name?: string;
+  readonly expiresAt?: Date;
+}
+
+export async function createKey(
+  db: Knex,
+  key: NewKey,
+): Promise<{ readonly keyId: string; readonly apiKey: string }> {
+  const apiKey = makeApiKey();
+  const keyId = `key_${randomBytes(9).toString('hex')}`;
+  await db('api_keys').insert({
+    id: keyId,
+    account_id: key.accountId,
+    name: key.name ?? '',
+    digest: digestKey(apiKey),
+    last_four: apiKey.slice(-4),
+    models: key.models ? [...key.models] : null,
+    channels: key.channels ? [...key.channels] : null,
+    expires_at: key.expiresAt ?? null,
+  });
+  return { keyId, apiKey };
+}
+
+export interface KeyRow extends Rates {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly lastFour: string;
+  readonly models: readonly string[] | null;
+  readonly channels: readonly string[] | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+export async function listKeys(db: Knex, accountId?: string): Promise<readonly KeyRow[]> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
+    `select id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
+            create_rate as "createRate", read_rate as "readRate",
+            created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"
+       from api_keys where cast(? as text) is null or account_id = ?
+      order by created_at`,
+    [accountId ?? null, accountId ?? null],
+  );
+  return rows;
+}
+
+/** A key that is revoked again keeps the time of the first revocation. */
+export async function revokeKey(db: Knex, keyId: string): Promise<void> {
+  await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ?', [
+    keyId,
+  ]);
+}

@@ -1,0 +1,88 @@
+// GET of a task's callback: its state and all attempts. POST of a resend: the same message is
+// delivered once more. Only the owner of the task can do either.
+
+import type { Refusal } from '../contract/error';
+import { isTaskId } from '../database/ids';
+import { askerOf } from '../gateway/auth';
+import type { KeyedContext, KeyedRouter } from '../gateway/context';
+import { refuse, taskNotFound } from '../gateway/context';
+import type { KeyedDeps } from '../gateway/deps';
+import type { FindTask } from '../tasks/find-task';
+import { beginResend, findTaskCallback, listAttempts } from './callbacks.rows';
+import { lacksWebhook } from './receiver.rows';
+
+export function callbackRoutes(
+  router: KeyedRouter,
+  { temporal, observer }: KeyedDeps,
+  find: FindTask,
+): void {
+  /** The id of the task and its callback; undefined if the caller has no such task. */
+  const findOwn = async (ctx: KeyedContext) => {
+    const id = String(ctx.params.task_id ?? '');
+    ctx.state.taskId = id.slice(0, 64);
+    if (!isTaskId(id)) return undefined;
+    const task = await find(id, askerOf(ctx));
+    const callback = task && (await findTaskCallback(ctx.state.db, id));
+    return callback ? { id, callback } : undefined;
+  };
+
+  const show = async (ctx: KeyedContext): Promise<void> => {
+    const own = await findOwn(ctx);
+    if (!own) return refuse(ctx, taskNotFound);
+    const { id, callback } = own;
+    const attempts = await listAttempts(ctx.state.db, id);
+    ctx.body = {
+      data: attempts.map(({ attempt, at, status, latencyMs, error }) => ({
+        attempt,
+        at: seconds(at),
+        status,
+        latency_ms: latencyMs,
+        error,
+      })),
+      next_at: callback.nextAt ? seconds(callback.nextAt) : null,
+      state: callback.state,
+      webhook_id: callback.webhookId,
+    };
+  };
+
+  const resend = async (ctx: KeyedContext): Promise<void> => {
+    const own = await findOwn(ctx);
+    if (!own) return refuse(ctx, taskNotFound);
+    const { db } = ctx.state;
+    const delivery = await beginResend(db, own.id, deliveriesMax);
+    if (delivery === null) {
+      return refuse(ctx, (await lacksWebhook(db, own.id)) ? noWebhook : nothingToResend);
+    }
+    // The new delivery is stored, so the reconciler starts it if this call fails.
+    temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
+      observer.failed(error, ctx.state);
+    });
+    await show(ctx);
+    ctx.status = 202;
+  };
+
+  for (const base of ['/v1/videos/generations', '/v1/video/generations']) {
+    router.get(`${base}/:task_id/callbacks`, show);
+    router.post(`${base}/:task_id/callbacks/resend`, resend);
+  }
+}
+
+// The log of a task is answered whole. An operator may send a message again without a limit.
+const deliveriesMax = 100;
+
+const nothingToResend: Refusal = {
+  code: 'callback_not_found',
+  param: 'task_id',
+  message: `There is no message to send: the task has not finished or has no callback, or its message was sent ${deliveriesMax} times.`,
+};
+
+const noWebhook: Refusal = {
+  code: 'callback_not_found',
+  param: 'task_id',
+  message:
+    'The webhook of this message was deleted, and no other webhook of the account takes the state of the task. Add one, and send the message again.',
+};
+
+function seconds(at: Date): number {
+  return Math.floor(at.getTime() / 1000);
+}

@@ -1,0 +1,268 @@
+// Callbacks in the database: messages, attempts, times. activities/callbacks sends the requests.
+
+import type { Knex } from 'knex';
+import { isInState } from '../database/by-key';
+import { slowTransaction } from '../database/silent-connections';
+import { address, callbackUrl, isItsWebhook, receiver } from './receiver.rows';
+
+export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
+
+export interface Delivery {
+  readonly accountId: string;
+  readonly traceId: string;
+  readonly url: string;
+  readonly status: string;
+  /** The final task object, byte for byte as in the reply to a GET. */
+  readonly body: string;
+  readonly state: CallbackState;
+  /**
+   * The number of deliveries of this message so far. When a new delivery begins, the previous
+   * delivery ends.
+   */
+  readonly deliveries: number;
+  readonly nextAt: Date | null;
+  /** The webhook that gets the message; null if the task named an address. */
+  readonly webhookId: string | null;
+  /** The secrets that sign at present, newest first. A deleted webhook has none. */
+  readonly secrets: readonly string[];
+  /** The recorded answer to this attempt; null if none is recorded. */
+  readonly answered: { readonly status: number | null; readonly error: string | null } | null;
+}
+
+/** Finds the message to deliver; null if the task is not final or has no callback. */
+export async function findDelivery(
+  db: Knex,
+  taskId: string,
+  delivery: number,
+  attempt: number,
+): Promise<Delivery | null> {
+  const { rows } = await db.raw<{ rows: Delivery[] }>(
+    `select t.account_id as "accountId", t.trace_id as "traceId", ${address}, t.status, t.object::text as body, c.state,
+            c.deliveries, c.next_at as "nextAt",
+            c.webhook_id as "webhookId",
+            case when c.webhook_id is not null
+                 then array(select w.secret from webhooks w where ${isItsWebhook})
+                 else array(select s.secret from webhook_secrets s
+                             where s.account_id = t.account_id
+                               and (s.expires_at is null or s.expires_at > now())
+                             order by s.id desc) end as secrets,
+            (select json_build_object('status', a.status, 'error', a.error)
+               from callback_attempts a
+              where a.task_id = t.id and a.delivery = :delivery and a.attempt = :attempt
+                and a.latency_ms is not null
+              order by a.id desc
+              limit 1) as answered
+       from tasks t
+       join callbacks c on c.task_id = t.id
+      where t.id = :taskId and t.finished_at is not null`,
+    { taskId, delivery, attempt },
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores an attempt before its request is sent, so that an interrupted attempt leaves a row. */
+export async function beginAttempt(
+  db: Knex,
+  taskId: string,
+  delivery: number,
+  attempt: number,
+  at: Date,
+): Promise<string> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `with cut as (
+       update callback_attempts
+          set error = 'The attempt was cut off; whether it arrived is not known.'
+        where task_id = :taskId and latency_ms is null and error is null
+     )
+     insert into callback_attempts (task_id, delivery, attempt, at)
+     values (:taskId, :delivery, :attempt, :at)
+     returning id::text`,
+    { taskId, delivery, attempt, at },
+  );
+  return rows[0]?.id ?? '';
+}
+
+export interface Answer {
+  readonly status: number | null;
+  readonly latencyMs: number;
+  readonly error: string | null;
+  readonly reply: string | null;
+}
+
+/**
+ * Records the result of an attempt and the new state of the callback. The state stays as it is if a
+ * newer delivery has begun, or if this delivery has ended and the attempt was not successful.
+ */
+export async function finishAttempt(
+  db: Knex,
+  { id, taskId, delivery }: { readonly id: string; taskId: string; readonly delivery: number },
+  { status, latencyMs, error, reply }: Answer,
+  after: { readonly state: CallbackState; readonly nextAt: Date | null },
+): Promise<void> {
+  await db.raw(
+    `with attempted as (
+       update callback_attempts
+          set status = :status, latency_ms = :latencyMs, error = :error, reply = :reply
+        -- The texts of a forgotten task are not stored any more.
+        where id = :id and exists (select from callbacks where task_id = :taskId and url <> '')
+     )
+     update callbacks set state = :state, next_at = :nextAt, changed_at = now()
+      where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
+    {
+      ...{ id, status, latencyMs, taskId, delivery, ...after },
+      ...{ error, reply },
+    },
+  );
+}
+
+/** Ends a delivery that an operator cancelled. The reconciler does not start it again. */
+export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
+  await db.raw(
+    `update callbacks set state = 'stopped', next_at = null, changed_at = now()
+      where task_id = ? and deliveries = ? and ${isInState('pending')}`,
+    [taskId, delivery],
+  );
+}
+
+interface LostDelivery {
+  readonly taskId: string;
+  readonly delivery: number;
+  readonly firstAttempt: number;
+}
+
+/**
+ * Claims overdue deliveries. Each delivery is claimed at most once per `overdueSeconds`. Most
+ * claimed deliveries only wait for a busy host. If a delivery has no workflow any more, a new
+ * workflow continues at `firstAttempt`.
+ */
+export async function takeOverdueDeliveries(
+  db: Knex,
+  overdueSeconds: number,
+  limit: number,
+): Promise<readonly LostDelivery[]> {
+  const { rows } = await db.raw<{ rows: LostDelivery[] }>(
+    `with overdue as (
+       select task_id from callbacks
+        where state = 'pending'
+          and coalesce(looked_at, next_at) < now() - make_interval(secs => :overdueSeconds)
+          and next_at < now() - make_interval(secs => :overdueSeconds)
+        order by coalesce(looked_at, next_at)
+        limit :limit
+        for update skip locked
+     )
+     update callbacks c set looked_at = now()
+       from overdue
+      where c.task_id = overdue.task_id
+     returning c.task_id as "taskId", c.deliveries as delivery,
+               1 + (select count(distinct a.attempt)::integer from callback_attempts a
+                     where a.task_id = c.task_id and a.delivery = c.deliveries
+                       and a.latency_ms is not null) as "firstAttempt"`,
+    { overdueSeconds, limit },
+  );
+  return rows;
+}
+
+interface CallbackRow {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly url: string;
+  readonly state: CallbackState;
+  readonly deliveries: number;
+  readonly nextAt: Date | null;
+  readonly changedAt: Date;
+}
+
+const columns = `
+  task_id as "taskId", account_id as "accountId", ${address}, state, deliveries, next_at as "nextAt",
+  changed_at as "changedAt"`;
+
+export async function findCallback(db: Knex, taskId: string): Promise<CallbackRow | null> {
+  const { rows } = await db.raw<{ rows: CallbackRow[] }>(
+    `select ${columns} from callbacks c where task_id = ?`,
+    [taskId],
+  );
+  return rows[0] ?? null;
+}
+
+interface TaskCallback {
+  readonly accountId: string;
+  /** Null if the task has no callback. */
+  readonly state: CallbackState | null;
+  readonly nextAt: Date | null;
+  readonly webhookId: string | null;
+}
+
+/** Returns null if there is no such task. Until the task ends, its callback is `pending`. */
+export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCallback | null> {
+  const { rows } = await db.raw<{ rows: TaskCallback[] }>(
+    `select tasks.account_id as "accountId", c.next_at as "nextAt",
+            c.webhook_id as "webhookId",
+            case when ${callbackUrl} is not null or c.url <> '' or tasks.finished_at is null and exists
+                      (select from webhooks w where w.account_id = tasks.account_id)
+                 then coalesce(c.state, 'pending') end as state
+       from tasks
+       left join callbacks c on c.task_id = tasks.id
+      where tasks.id = ?`,
+    [taskId],
+  );
+  return rows[0] ?? null;
+}
+
+export async function listCallbacks(
+  db: Knex,
+  filter: { readonly state?: CallbackState; readonly accountId?: string; readonly limit: number },
+): Promise<readonly CallbackRow[]> {
+  const { state, accountId, limit } = filter;
+  // Without an account, the query may read all callbacks.
+  return slowTransaction(db, async (trx) => {
+    const query = trx('callbacks as c').select(trx.raw(columns)).orderBy('changed_at', 'desc');
+    if (state) query.where('state', state);
+    if (accountId) query.where('account_id', accountId);
+    return (await query.limit(limit)) as CallbackRow[];
+  });
+}
+
+/**
+ * An attempt without a latency has no result. If it has an error, it was interrupted; otherwise it
+ * is in progress.
+ */
+interface Attempt extends Omit<Answer, 'latencyMs'> {
+  readonly delivery: number;
+  readonly attempt: number;
+  readonly at: Date;
+  readonly latencyMs: number | null;
+}
+
+export async function listAttempts(db: Knex, taskId: string): Promise<readonly Attempt[]> {
+  const { rows } = await db.raw<{ rows: Attempt[] }>(
+    `select delivery, attempt, at, status, latency_ms as "latencyMs", error, reply
+       from callback_attempts where task_id = ? order by id`,
+    [taskId],
+  );
+  return rows;
+}
+
+/**
+ * Begins another delivery of the message and returns the number of the delivery. Returns null if
+ * the task has no message or was erased, if so many deliveries have begun before, or if the message
+ * lacks a webhook.
+ */
+export async function beginResend(
+  db: Knex,
+  taskId: string,
+  deliveriesMax: number | null = null,
+): Promise<number | null> {
+  const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
+    `with ${receiver}
+     update callbacks
+        set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
+            changed_at = now(), webhook_id = receiver.webhook_id
+       from receiver
+      where task_id = :taskId and url <> ''
+        and (cast(:deliveriesMax as integer) is null or deliveries < :deliveriesMax)
+        and (is_named or receiver.webhook_id is not null)
+     returning deliveries`,
+    { taskId, deliveriesMax },
+  );
+  return rows[0]?.deliveries ?? null;
+}

@@ -1,0 +1,557 @@
+// The whole schema. Read from top to bottom, it explains the data model: customers, their tasks,
+// the jobs of these tasks at upstream channels, money, budgets, callbacks and files. Amounts are
+// whole micro-units: millionths of the currency. Times come from the clock of the database unless a
+// comment names another source.
+
+/**
+ * The types of columns that allow only some values. In tables that each task writes, such a type
+ * replaces a check: PostgreSQL reads the text of a check again in each statement that writes the
+ * table, and the text of a type only once in a connection.
+ */
+const types = `
+-- Micro-units of a currency, within the safe integers of JavaScript.
+create domain micros as bigint check (value between 0 and 9007199254740991);
+-- A balance or a sum that may be below zero.
+create domain signed_micros as bigint
+  check (value between -9007199254740991 and 9007199254740991);
+-- The amount of a movement.
+create domain moved_micros as bigint check (value between 1 and 9007199254740991);
+create domain job_state as text
+  check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
+create domain cancel_state as text check (value in ('wanted', 'given up'));
+-- The kinds of movements, each with the ledger accounts between which it moves money.
+create domain movement as text check (value in (
+  'hold: available to held',
+  'settle: held to revenue_generation',
+  'settle: held to revenue_super_resolution',
+  'refund: held to available',
+  'extra_charge: available to revenue_generation',
+  'extra_charge: available to revenue_super_resolution',
+  'credit: credits to available',
+  'correction: corrections to available',
+  'correction: available to corrections'));
+create domain callback_state as text
+  check (value in ('pending', 'delivered', 'exhausted', 'stopped'));
+create domain file_role as text check (value in ('upload', 'video', 'last_frame'));
+create domain file_state as text check (value in ('awaited', 'stored', 'removed'));
+create domain file_media as text check (value in ('image', 'video', 'audio'));
+create domain removal_cause as text check (value in ('expired', 'caller', 'operator'));
+`;
+
+/** Customers. Tasks, money, budgets, callbacks and files belong to one of them. */
+const customers = `
+-- One customer.
+create table accounts (
+  id          text primary key,
+  name        text not null,
+  created_at  timestamptz not null default now(),
+  disabled_at timestamptz,
+  -- The time at which the content of the account was erased (erase-account.rows.ts); null again once the
+  -- account is enabled.
+  erased_at   timestamptz,
+  -- Maximum number of tasks whose generation job holds a slot; null means no limit.
+  running_max integer check (running_max > 0),
+  -- Maximum number of unfinished tasks; null means QUEUED_TASKS_MAX.
+  queued_max  integer check (queued_max > 0),
+  -- Creates and reads per second of all keys of the account together; null means no common limit.
+  create_rate integer check (create_rate > 0),
+  read_rate   integer check (read_rate > 0),
+  -- Days for which new files are kept; null means FILES_KEPT_DAYS.
+  files_kept_days integer check (files_kept_days between 1 and 36500),
+  -- Days for which ended tasks are kept; 0 means for ever, null means TASKS_KEPT_DAYS.
+  tasks_kept_days integer check (tasks_kept_days = 0 or tasks_kept_days between 35 and 36500),
+  -- True if a length that the account states for its reference videos may lower a hold.
+  trusts_lengths boolean not null default false,
+  -- The time zone in which the days and months of its budgets begin.
+  time_zone   text not null default 'UTC'
+);
+
+-- One API key. The key itself is not stored, only its digest (keys.rows.ts).
+create table api_keys (
+  id          text primary key,
+  account_id  text not null references accounts (id),
+  name        text not null default '',
+  digest      bytea not null unique,
+  -- The last four characters of the key, so that an operator recognises it.
+  last_four   text not null,
+  -- The models and the channels that the key may use; null means all.
+  models      text[],
+  channels    text[],
+  -- Creates and reads per second; null means the rates of the settings.
+  create_rate integer check (create_rate > 0),
+  read_rate   integer check (read_rate > 0),
+  created_at  timestamptz not null default now(),
+  -- Chosen by the operator; null means never.
+  expires_at  timestamptz,
+  revoked_at  timestamptz
+);
+create index api_keys_account on api_keys (account_id);
+
+-- One secret that signs the callbacks of a customer. During a rotation the previous secret stays
+-- valid until \`expires_at\`.
+create table webhook_secrets (
+  id          bigint generated always as identity primary key,
+  account_id  text not null references accounts (id),
+  secret      text not null,
+  created_at  timestamptz not null default now(),
+  expires_at  timestamptz
+);
+create index webhook_secrets_account on webhook_secrets (account_id);
+
+-- An address that receives the callbacks of tasks that name no address of their own. A row is never
+-- changed. The newest webhook that takes the final state of a task gets the callback.
+create table webhooks (
+  id          text primary key,
+  account_id  text not null references accounts (id),
+  url         text not null,
+  -- The final states of tasks that are sent.
+  events      text[] not null,
+  secret      text not null,
+  created_at  timestamptz not null default now()
+);
+create index webhooks_account on webhooks (account_id, created_at desc, id desc);
+`;
+
+/** Tasks: the videos that customers asked for. */
+const tasks = `
+-- One accepted task. The row is stored before the workflow of the task is started. The task is
+-- pending until the workflow opens it, in the transaction that also holds the money (ledger.ts).
+create table tasks (
+  id           text primary key,
+  account_id   text not null references accounts (id),
+  -- The API key that created the task.
+  key_id       text,
+  model        text not null,
+  -- The public task object, stored by the end of the task; GET sends it unchanged. It is written again
+  -- when its results are removed and when the task is forgotten. The object of a live task is derived
+  -- from this row and the rows of its jobs and files (liveObject in tasks/task.rules.ts).
+  object       json,
+  -- succeeded or failed; null while the task lives.
+  status       text generated always as (object->>'status') stored,
+  -- The request after parsing. It is emptied when the task is forgotten.
+  request      json not null,
+  -- The values that the create inferred from the request, with the prices (planning/plan-types.rules.ts).
+  plan         json not null,
+  -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash.
+  request_hash text not null,
+  trace_id     text not null,
+  -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
+  -- the available balance.
+  hold_micros  micros not null default 0,
+  -- True if a caller may know the id. A pending task whose id nobody knows is withdrawn after a
+  -- minute.
+  answered     boolean not null default false,
+  -- How many repeats without an Idempotency-Key this task has answered (repeated.rows.ts). Null if it
+  -- answers none: its create had a key, or its client does not repeat, or its caller has the id.
+  repeats      smallint,
+  -- While the task is pending: until this time only the process that stored or claimed the task, or
+  -- after a minute the reconciler, may start its workflow. Null once the task is not pending.
+  start_at     timestamptz,
+  created_at   timestamptz not null default now(),
+  -- The task expires at this time.
+  deadline_at  timestamptz not null,
+  finished_at  timestamptz,
+  check (start_at is null or finished_at is null),
+  check ((object is null) = (finished_at is null))
+);
+-- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
+-- unfinished tasks.
+create index tasks_account on tasks (account_id, created_at desc, id desc);
+create index tasks_account_model on tasks (account_id, model, created_at desc, id desc);
+create index tasks_account_ended on tasks (account_id, status, created_at desc, id desc)
+  where finished_at is not null;
+create index tasks_account_model_ended
+  on tasks (account_id, model, status, created_at desc, id desc) where finished_at is not null;
+create index tasks_account_open on tasks (account_id, created_at desc, id desc)
+  where finished_at is null;
+-- The ended tasks that are not forgotten yet, oldest first (old-tasks.ts).
+create index tasks_kept on tasks (account_id, created_at, id)
+  where finished_at is not null and request_hash <> '';
+-- The open tasks, for the reconciler.
+create index tasks_open on tasks (id) where finished_at is null;
+-- The pending tasks.
+create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
+-- The tasks that may answer a repeat.
+create index tasks_repeatable on tasks (request_hash) where repeats is not null;
+
+-- Gives a repeated create the newest task that may answer it, and counts the repeat. Returns
+-- 'running' if a create with an equal body is being stored. It is a function because the search must
+-- see what was committed before the lock was granted: each statement of a function sees the newest
+-- rows, and the call is one round trip without an open transaction.
+create function answer_repeat(
+  lock bigint, account text, key text, hash text, repeat smallint, within interval
+) returns text language plpgsql as $$
+declare
+  found text;
+begin
+  if not pg_try_advisory_xact_lock(lock) then
+    return 'running';
+  end if;
+  update tasks set repeats = repeat, answered = true
+   where id = (
+     select id from tasks
+      where repeats < repeat and request_hash = hash and account_id = account and key_id = key
+        and created_at > now() - within
+        -- A task that was refused or withdrawn cost nothing, so its repeat is a new create.
+        and (finished_at is null or object->'billing' is not null)
+      order by created_at desc, id desc limit 1)
+     -- Again, because the task may have been read or withdrawn since it was found.
+     and repeats < repeat and (finished_at is null or object->'billing' is not null)
+  returning id into found;
+  return found;
+end $$;
+
+-- One label of a task, for lists that are filtered by labels. The request of the task has the
+-- labels too. \`created_at\` is copied from the task, so that an index has the tasks of a label in the
+-- order of a list.
+create table task_labels (
+  task_id    text not null references tasks (id) on delete cascade,
+  account_id text not null,
+  name       text not null,
+  value      text not null,
+  created_at timestamptz not null,
+  primary key (task_id, name)
+);
+create index task_labels_list
+  on task_labels (account_id, name, value, created_at desc, task_id desc);
+`;
+
+/**
+ * Jobs: the work for a task at an upstream channel. A task has one job for the generation and, if
+ * the caller asked for super-resolution, a second job for that.
+ */
+const jobs = `
+-- One job. Its state is one of these:
+--   planned   no channel has the job; stored when the task opens, or when its generation succeeds
+--   waiting   all of its \`channels\` are full; one with a free slot gives the job a turn. Most jobs
+--             skip this state
+--   sending   stored before the create request is sent, so that a crash in between is noticed
+--   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
+--   reported  the job has ended; its activity is notified until the task goes on
+--   closed    nobody waits for the job any more: the task has gone on or has ended
+-- A job goes back from \`sending\` to planned if its create was refused or not sent, and from
+-- \`waiting\` to planned if all of its channels have left the catalogue. If its workflow could not be
+-- told of the latter, the job waits again.
+create table jobs (
+  -- Without a foreign key: a job is stored by a statement that reads its task, and no task is removed.
+  task_id        text not null,
+  -- generation or super_resolution.
+  kind           text not null,
+  -- Copied from the task.
+  account_id     text not null,
+  state          job_state not null default 'planned',
+  -- At \`check_at\` a watcher or the reconciler checks that the worker that places the job is
+  -- alive. The interval grows with the time since \`planned_at\`, at which the job was planned or got
+  -- its last turn. \`seen\` is the attempt of the activity and the time of its heartbeat at the previous
+  -- check (jobs/checks.ts).
+  planned_at     timestamptz not null default now(),
+  check_at       timestamptz not null default now() + interval '5 seconds',
+  seen           text,
+  -- The attempt of the activity that sends the create or looks for its job. An attempt that Temporal
+  -- has given up may still run: a refusal that it gets does not count. A job that it gets does.
+  attempt        text,
+  -- The channels for which the job waits, the preferred one first and the others by name, and since
+  -- when.
+  channels       text[],
+  waiting_since  timestamptz,
+  -- The time of the last turn (jobs/slots.ts).
+  turn_at        timestamptz,
+  -- The channel that has the job or gave it a turn, and the name of the model there.
+  channel        text,
+  upstream_model text,
+  -- The time of the create; null again if the channel did not accept the job.
+  sent_at        timestamptz,
+  -- True if the create of \`sent_at\` may be repeated, because it had an idempotency key.
+  repeatable     boolean not null default false,
+  -- If the answer to the create was lost: since this time the channel's list does not show whether
+  -- there is a job.
+  searched_since timestamptz,
+  -- The id of the job at its channel. Two tasks never have the same upstream job.
+  upstream_id    text,
+  opened_at      timestamptz,
+  -- The status in the provider's last report; queued if there is none.
+  status         text not null default 'queued',
+  -- The provider's last report, or the reason why this service has given the job up.
+  -- \`jsonb\` refuses a text that could not be read later.
+  report         jsonb,
+  -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
+  -- it is not known or if nothing was made. Callers never see it.
+  cost_micros    micros,
+  -- The last time at which the activity was notified of the end.
+  notified_at    timestamptz,
+  -- Since this time the provider has not known the job, and the job holds no slot.
+  missing_since  timestamptz,
+  -- Set after the end of the task. 'wanted': the job must be cancelled. 'given up': no cancel
+  -- succeeded.
+  cancel         cancel_state,
+  primary key (task_id, kind),
+  check (channel is not null or state in ('planned', 'waiting', 'closed'))
+);
+create index jobs_to_check on jobs (check_at) where state in ('planned', 'waiting', 'sending');
+create index jobs_live on jobs (channel, state) where state <> 'closed';
+create index jobs_queues
+  on jobs (account_id, kind, hash_array_extended(channels, 0), coalesce(turn_at, waiting_since),
+           task_id)
+  where state = 'waiting';
+create index jobs_at_generator on jobs (account_id)
+  where kind = 'generation' and channel is not null and state in ('waiting', 'sending', 'open');
+create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
+create unique index jobs_upstream on jobs (channel, upstream_id);
+
+-- What the loops of the workers keep between their rounds and runs: the reconciler, the audit, and
+-- one watcher for each channel.
+create table loops (
+  kind                 text not null check (kind in ('reconciler', 'audit', 'watcher')),
+  channel              text not null default '',
+  -- The time of the last round or run.
+  ran_at               timestamptz not null default 'epoch',
+  -- Where the loop continues. For the reconciler, the last task that it checked: it checks a slice of
+  -- the open tasks in each run. For a watcher, the account that was last given a turn.
+  continues_after      text not null default '',
+  -- The kind of the channel's last fault and its time, for operators, and the end of the longest rest
+  -- that a process has given the channel. Until then the channel gives no turns. The rests themselves
+  -- are in the processes.
+  fault                text,
+  fault_at             timestamptz,
+  rests_until          timestamptz,
+  -- For the reconciler. Many tasks that are unknown to Temporal are closed only if an operator has
+  -- confirmed the loss. The confirmation is valid until this time.
+  loss_confirmed_until timestamptz,
+  -- For the audit: it found no difference in the movements before this time.
+  agreed_until         timestamptz,
+  primary key (kind, channel)
+);
+insert into loops (kind) values ('reconciler');
+`;
+
+/** Money: the balance of each customer, and every movement. */
+const ledger = `
+-- The balance of one customer. The statement that writes a movement also changes this row, so the
+-- balance always equals the sum of the movements. Totals over all customers are not stored, because
+-- every statement would wait for that one row. Amounts stay within the safe integers of JavaScript.
+-- The fill factor leaves half of each page free, so that a changed row stays on its page.
+create table balances (
+  account_id text primary key references accounts (id),
+  currency   text not null default 'CNY',
+  -- The amount that new tasks may use. A charge above the hold or a correction can lead to a
+  -- negative amount.
+  available  signed_micros not null default 0,
+  -- The sum of the holds of open tasks.
+  held       micros not null default 0,
+  open_tasks integer not null default 0 check (open_tasks >= 0),
+  -- The number of the last movement.
+  last_seq   bigint not null default 0
+) with (fillfactor = 50);
+
+-- One movement of money from one ledger account (\`debit\`) to another (\`credit\`). Each customer
+-- has two ledger accounts, \`available\` and \`held\`; the others are the operator's. The kinds of
+-- movements and their ledger accounts are a closed list.
+-- A movement is never changed and never removed.
+create table transfers (
+  -- Chosen by the code that moves the money, so that a repeated call moves nothing.
+  id              text primary key,
+  -- Without a foreign key: \`seq\` is taken from a row of \`balances\`, so the account exists.
+  account_id      text not null,
+  -- The number of the movement in its account, without gaps.
+  seq             bigint not null,
+  kind            text not null,
+  debit           text not null,
+  credit          text not null,
+  amount          moved_micros not null,
+  -- The balance after the movement.
+  available_after bigint not null,
+  held_after      bigint not null,
+  task_id         text,
+  -- Copied from the task, where they never change, so that one index is enough to sum up a budget.
+  key_id          text,
+  task_created_at timestamptz,
+  -- The text that the customer reads; if it is empty, the text of the kind.
+  reason          text not null default '',
+  created_at      timestamptz not null default now(),
+  unique (account_id, seq),
+  constraint transfers_kinds check (
+    cast(kind || ': ' || debit || ' to ' || credit as movement) is not null)
+);
+
+create index transfers_budgets on transfers (account_id, task_created_at)
+  include (key_id, kind, amount) where task_created_at is not null;
+
+-- The corrections of a task. Its other movements are found by their ids.
+create index transfers_corrections on transfers (task_id)
+  where kind = 'correction' and task_id is not null;
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'rows of % are never changed or removed', tg_table_name;
+end $$;
+create trigger transfers_immutable before update or delete on transfers for each row
+  execute function refuse_change();
+create trigger transfers_not_truncated before truncate on transfers execute function refuse_change();
+`;
+
+/** Budgets: limits on the spending of accounts and keys. */
+const budgets = `
+-- The limit on the spending of an account, or of one of its keys, in each period. The amount spent
+-- is summed from transfers and is not stored. A create locks the budgets that apply to it
+-- (accept.rows.ts).
+create table budgets (
+  account_id   text not null references accounts (id),
+  -- Null: the budget applies to all keys of the account together.
+  key_id       text references api_keys (id),
+  period       text not null check (period in ('day', 'month', 'total')),
+  limit_micros micros not null,
+  unique nulls not distinct (account_id, key_id, period)
+);
+`;
+
+/** Callbacks: the state of each task's callback, and each attempt to deliver it. */
+const callbacks = `
+-- The callback of one finished task, stored by the statement that ends the task (end-task.rows.ts). Its
+-- state is one of these:
+--   pending    an attempt is due at \`next_at\`
+--   delivered  the receiver accepted the message
+--   exhausted  the last attempt failed
+--   stopped    the receiver answered 410, its webhook was deleted, or an operator stopped the delivery
+--              or erased the account
+create table callbacks (
+  task_id    text primary key references tasks (id),
+  account_id text not null,
+  -- The webhook that gets the message; null if the task named an address. There is no foreign key:
+  -- a delivery to a deleted webhook stops.
+  webhook_id text,
+  -- Empty after an erasure.
+  url        text not null,
+  state      callback_state not null default 'pending',
+  -- The number of the current delivery. Each time an operator or the caller has the message
+  -- sent again, a new delivery with attempts of its own begins.
+  deliveries integer not null default 1,
+  -- The time of the next attempt. After a failed attempt the clock of the worker is used.
+  next_at    timestamptz,
+  -- The time at which the reconciler last looked for a lost delivery.
+  looked_at  timestamptz,
+  changed_at timestamptz not null default now()
+);
+create index callbacks_account on callbacks (account_id, changed_at desc);
+create index callbacks_undelivered on callbacks (state, changed_at) where state <> 'delivered';
+create index callbacks_due on callbacks (coalesce(looked_at, next_at)) where state = 'pending';
+
+-- One attempt to deliver a callback, stored before its request is sent. An interrupted attempt has
+-- no latency.
+create table callback_attempts (
+  id         bigint generated always as identity primary key,
+  task_id    text not null references tasks (id),
+  delivery   integer not null,
+  -- The number of the attempt within its delivery.
+  attempt    integer not null,
+  -- By the clock of the worker.
+  at         timestamptz not null,
+  status     integer,
+  latency_ms integer,
+  -- The error, and the beginning of the receiver's answer.
+  error      text,
+  reply      text
+);
+create index callback_attempts_task on callback_attempts (task_id, id);
+
+`;
+
+/** Files: the results of tasks, and the uploads of customers. */
+const files = `
+-- One file: an upload of a customer, or a result of a task. The bytes are in the storage. The state
+-- of a file is one of these:
+--   awaited  the bytes are still to be copied or received
+--   stored   the storage has the bytes; length, type and digest are known
+--   removed  the link has ended; removed_at is null until the bytes are deleted
+create table files (
+  id                text primary key,
+  account_id        text not null references accounts (id),
+  -- Null for an upload.
+  task_id           text references tasks (id),
+  role              file_role not null,
+  state             file_state not null default 'awaited',
+  -- The name of the bytes in the storage.
+  key               text not null unique,
+  -- The secret part of the public link.
+  link_token        text not null unique,
+  -- The provider's link, from which a result is copied. The provider gives the time at
+  -- which the link expires; otherwise 24 hours are assumed.
+  source_url        text,
+  source_expires_at timestamptz,
+  -- The name that the caller gave to an upload.
+  name              text,
+  media             file_media not null,
+  content_type      text,
+  -- Bytes. An awaited upload reserves the largest length that it can have.
+  length            bigint check (length >= 0),
+  sha256            bytea,
+  -- The duration of a video, if its file contains it.
+  duration_ms       integer,
+  -- The size in pixels of a video that a task made.
+  width             integer,
+  height            integer,
+  created_at        timestamptz not null default now(),
+  expires_at        timestamptz not null,
+  -- When the bytes of a removed file were deleted.
+  removed_at        timestamptz,
+  removed_because   removal_cause,
+  unique (task_id, role),
+  check ((role = 'upload') = (task_id is null)),
+  check ((state = 'removed') = (removed_because is not null)),
+  check (state <> 'stored' or (content_type is not null and length is not null))
+);
+create index files_uploads on files (account_id, created_at desc, id desc)
+  where role = 'upload' and state <> 'removed';
+create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
+create index files_unfinished on files (created_at)
+  where state = 'awaited';
+create index files_expiring on files (expires_at) where removed_at is null;
+`;
+
+/** Operators: the log of their actions. */
+const operators = `
+-- One act of an operator, stored in the transaction of the act. There is no foreign key, because
+-- the act is kept longer than the rows that it changed.
+create table operator_log (
+  id         bigint generated always as identity primary key,
+  at         timestamptz not null default now(),
+  who        text not null,
+  -- The database role of the connection.
+  role       text not null default current_user,
+  -- The command as it was typed.
+  command    text not null,
+  -- What the command changed, and from what to what.
+  effect     text not null,
+  account_id text,
+  why        text
+);
+create index operator_log_account on operator_log (account_id, id desc);
+create trigger operator_log_immutable before update or delete on operator_log for each row
+  execute function refuse_change();
+create trigger operator_log_not_truncated before truncate on operator_log
+  execute function refuse_change();
+`;
+
+/** Vacuum of the tables that lose many rows, and of the one that only grows. */
+const vacuum = `
+-- Until a vacuum, searches for old tasks and lists of an account also read the index entries of
+-- deleted rows. So a vacuum starts as soon as 2% of the rows are dead; the default is 20%.
+${['tasks', 'task_labels', 'jobs', 'callbacks', 'callback_attempts', 'files']
+  .map((table) => `alter table ${table} set (autovacuum_vacuum_scale_factor = 0.02);`)
+  .join('\n')}
+-- No movement is removed, so by default a vacuum starts after 20% of the table is new. Until then,
+-- the sums of a budget read the table and not only its index.
+alter table transfers set (autovacuum_vacuum_insert_scale_factor = 0.01);
+`;
+
+export const schema = [
+  types,
+  customers,
+  tasks,
+  jobs,
+  ledger,
+  budgets,
+  callbacks,
+  files,
+  operators,
+  vacuum,
+].join('');

@@ -1,0 +1,15 @@
+// The models that a caller can use.
+
+import { type Catalogue, hasRetired, type Model } from '../catalogue/catalogue.rules';
+import { permissionFault, type Permissions, withOwnChannels } from './permissions.rules';
+
+/**
+ * The models that are sold now, that this key may use and that at least one permitted channel
+ * serves, with these channels only.
+ */
+export function usableModels(catalogue: Catalogue, allowed: Permissions, now: number): Model[] {
+  return Object.values(catalogue.models)
+    .filter((model) => !hasRetired(model, now))
+    .map((model) => withOwnChannels(model, allowed))
+    .filter((model) => permissionFault(model, allowed) === null);
+}

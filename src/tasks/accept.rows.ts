@@ -1,0 +1,235 @@
+// Stores a create as a pending task. One statement checks the account, stores the task, and keeps its
+// input files until its deadline. No money
+// moves and no balance is locked. So two concurrent creates may both be stored although the balance
+// covers only one; openTask (ledger.ts) then refuses the other. Creates under a budget lock the
+// budget (budgets.ts) and are checked one after the other. So no stored task exceeds its budget
+// later.
+
+import type { Knex } from 'knex';
+import { type BudgetState, hasRoom } from '../accounts/budget.rules';
+import { lockBudgets, readBudgets } from '../accounts/budgets.rows';
+import { prepare } from '../database/prepared-statement';
+import { repeatLock } from './repeated.rows';
+import type { NewTask } from './task-transactions.rules';
+import {
+  epochMs,
+  findTask,
+  type ReadTask,
+  type StoredTask,
+  shownTask,
+  storedColumns,
+} from './tasks.rows';
+
+interface AcceptOptions {
+  /** The time in which only this process may start the task. */
+  readonly leaseSeconds: number;
+  /** True if the caller gets the id as soon as the task is stored; false by default. */
+  readonly answered?: boolean;
+  /** The limit for accounts without a queued_max of their own. */
+  readonly queuedTasksMax: number;
+  /** True if a repeat without an Idempotency-Key may follow (repeated.rows.ts). */
+  readonly mayBeRepeated?: boolean;
+  /** False if the caller has gone while the create waited for a connection. */
+  readonly isWanted?: () => boolean;
+}
+
+export type Acceptance =
+  | { readonly outcome: 'stored'; readonly createdAtMs: number; readonly deadlineAtMs: number }
+  /** The id exists already, because the Idempotency-Key was used before. */
+  | { readonly outcome: 'known'; readonly task: StoredTask }
+  | { readonly outcome: 'over_budget'; readonly budget: BudgetState }
+  | ({ readonly outcome: 'short' } & Standing)
+  | ({ readonly outcome: 'full' } & Standing)
+  | { readonly outcome: 'disabled' }
+  | { readonly outcome: 'unwanted' };
+
+/** The state of the account at the time of the check. */
+interface Standing {
+  readonly currency: string;
+  readonly availableMicros: number;
+  /** The sum of the holds of the account's pending tasks. */
+  readonly pendingMicros: number;
+  /** The number of the account's open and pending tasks. */
+  readonly unfinished: number;
+  readonly queuedMax: number;
+  readonly isDisabled: boolean;
+}
+
+interface Decision extends Standing {
+  readonly createdAtMs: number | null;
+  readonly deadlineAtMs: number | null;
+  readonly known: ReadTask | null;
+  readonly hasBudgets: boolean;
+}
+
+interface Checked {
+  readonly budgets: 'unchecked' | 'fit';
+  /**
+   * The time at which the budgets were read, which becomes the time of the create: the task counts in
+   * the period that was checked. Null for the time of the statement. It is never the start of the
+   * transaction, which has waited for the lock: a reader of lists may have passed that time.
+   */
+  readonly at: string | null;
+}
+
+const unchecked: Checked = { budgets: 'unchecked', at: null };
+
+export async function acceptTask(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+): Promise<Acceptance> {
+  const { plan, taskId } = task;
+  for (;;) {
+    const decision = await decide(db, task, options);
+    if (!decision) return { outcome: 'unwanted' };
+    const answered = answerOf(decision);
+    if (answered) return answered;
+    if (decision.isDisabled) return { outcome: 'disabled' };
+    const left = decision.availableMicros - decision.pendingMicros;
+    if (decision.currency !== plan.price.currency || left < plan.hold.amountMicros) {
+      return { ...decision, outcome: 'short' };
+    }
+    if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
+    if (decision.hasBudgets) {
+      const budgeted = await acceptWithinBudgets(db, task, options);
+      if (budgeted) return budgeted;
+    }
+    // The create was not stored, and no reason for a refusal was found. Either another call stored
+    // the same id while the statement ran, or the state of the account has changed since then. If
+    // the id is not stored, the loop checks the create again.
+    const stored = await findTask(db, taskId);
+    if (stored) return { outcome: 'known', task: stored };
+  }
+}
+
+function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
+  if (createdAtMs !== null && deadlineAtMs !== null) {
+    return { outcome: 'stored', createdAtMs, deadlineAtMs };
+  }
+  return known && { outcome: 'known', task: shownTask(known) };
+}
+
+/**
+ * Locks the budgets, checks them and tries to store the create. Returns null if no budget is
+ * exceeded but the create was not stored. The caller then checks the create again.
+ */
+async function acceptWithinBudgets(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+): Promise<Acceptance | null> {
+  const { accountId, keyId, plan } = task;
+  return db.transaction(async (trx) => {
+    await lockBudgets(trx, accountId, keyId);
+    // This is a separate statement, because it must see rows that were committed before the lock
+    // was granted.
+    const { at, budgets } = await readBudgets(trx, accountId, keyId);
+    const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
+    const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
+    if (!decision) return { outcome: 'unwanted' };
+    return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
+  });
+}
+
+const acceptOrExplain = prepare<Decision>(
+  'accept_task',
+  `
+  with known as (
+    select ${storedColumns} from tasks where id = :taskId
+  ), pending as (
+    select coalesce(sum(hold_micros), 0)::bigint as holds, count(*)::int as tasks
+      from tasks where account_id = :accountId and start_at is not null
+  ), standing as (
+    select currency, available, pending.holds, open_tasks + pending.tasks as unfinished,
+           coalesce(queued_max, cast(:queuedTasksMax as int)) as "queuedMax",
+           disabled_at is not null as disabled
+      from balances join accounts on accounts.id = account_id, pending
+     where account_id = :accountId
+  ), budgeted as (
+    select exists (select 1 from budgets
+                    where account_id = :accountId
+                      and (key_id is null or key_id = :keyId)) as "hasBudgets"
+  ), moment as (
+    select coalesce(cast(:at as timestamptz), statement_timestamp()) as at
+  ), allowed as (
+    select 1 from standing, budgeted
+     where currency = :currency and available - holds >= cast(:hold as bigint)
+       and unfinished < "queuedMax" and not disabled
+       and (cast(:budgets as text) = 'fit' or not "hasBudgets")
+       and case when cast(:mayBeRepeated as boolean)
+                then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
+  ), stored as (
+    insert into tasks
+           (id, account_id, key_id, model, request, plan, request_hash, trace_id,
+            hold_micros, answered, repeats, created_at, start_at, deadline_at)
+    select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
+           cast(:hold as bigint), cast(:answered as boolean),
+           case when cast(:mayBeRepeated as boolean) then 0 end,
+           at, at + make_interval(secs => cast(:leaseSeconds as float8)),
+           at + make_interval(secs => cast(:expiresAfterSeconds as float8))
+      from allowed, moment
+    on conflict (id) do nothing
+    returning id, account_id, created_at, deadline_at
+  ), labelled as (
+    insert into task_labels (task_id, account_id, name, value, created_at)
+    select stored.id, stored.account_id, label.key, label.value, stored.created_at
+      from stored, json_each_text(cast(:labels as json)) label
+  ), named as (
+    select files.id, stored.deadline_at
+      from stored join files on files.account_id = stored.account_id
+     where files.id = any(cast(:files as text[])) and files.state = 'stored'
+       and files.expires_at < stored.deadline_at
+     order by files.id for no key update of files
+  ), kept as (
+    update files set expires_at = greatest(files.expires_at, named.deadline_at)
+      from named where files.id = named.id
+  )
+  select ${epochMs('stored.created_at')} as "createdAtMs",
+         ${epochMs('stored.deadline_at')} as "deadlineAtMs",
+         (select row_to_json(known) from known) as known, "hasBudgets",
+         coalesce(currency, :currency) as currency,
+         coalesce(available, 0) as "availableMicros",
+         coalesce(holds, 0) as "pendingMicros", coalesce(unfinished, 0) as unfinished,
+         coalesce("queuedMax", 0) as "queuedMax",
+         coalesce(disabled, false) as "isDisabled"
+    from budgeted left join standing on true left join stored on true`,
+);
+
+/** Returns undefined if the create is not wanted any more. */
+async function decide(
+  db: Knex,
+  task: NewTask,
+  options: AcceptOptions,
+  checked: Checked = unchecked,
+): Promise<Decision | undefined> {
+  const values = { ...valuesOf(task, options), ...checked };
+  const [decision] = await acceptOrExplain(db, values, options.isWanted);
+  return decision;
+}
+
+function valuesOf(
+  { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
+  { leaseSeconds, answered = false, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
+) {
+  const { labels } = request.metadata;
+  return {
+    taskId,
+    accountId,
+    keyId,
+    model: plan.model,
+    labels: JSON.stringify(labels ?? {}),
+    files: Object.values(plan.files ?? {}),
+    request: JSON.stringify(request),
+    plan: JSON.stringify(plan),
+    requestHash,
+    traceId,
+    hold: plan.hold.amountMicros,
+    currency: plan.price.currency,
+    leaseSeconds,
+    answered,
+    expiresAfterSeconds: plan.expiresAfterSeconds,
+    queuedTasksMax,
+    mayBeRepeated,
+  };
+}

@@ -1,0 +1,27 @@
+// The part that all statements have in common that end a task.
+
+import { callbackUrl, webhookFor } from '../callbacks/receiver.rows';
+import { isUnfinished } from '../database/by-key';
+
+/**
+ * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
+ * final object, and its callback becomes owed in the same statement. So if the process dies right
+ * after the commit, the reconciler finds the callback. The task's own address gets the callback;
+ * without one, the newest webhook of the account that takes the final status.
+ */
+export const endsTask = (condition: string) => `
+  ended as (
+    update tasks set object = cast(:object as json), finished_at = now(), start_at = null
+     where id = :taskId and ${isUnfinished} and ${condition}
+    returning id, account_id, key_id, created_at, status,
+              ${callbackUrl} as callback_url
+  ), owed as (
+    insert into callbacks (task_id, account_id, webhook_id, url, next_at)
+    select ended.id, ended.account_id, webhook.id, coalesce(callback_url, webhook.url), now()
+      from ended left join lateral (${webhookFor('ended.account_id', 'ended.status')}) webhook
+           on callback_url is null
+     where coalesce(callback_url, webhook.url) is not null
+    returning task_id
+  ), result as (
+    select exists (select from owed) as "hasCallback" from ended
+  )`;

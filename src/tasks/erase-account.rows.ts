@@ -1,0 +1,149 @@
+// Erases the content of an account: the texts and files that its callers sent, and the results of
+// its tasks. forget.rows.ts reduces the tasks to slim rows. A repeated run skips forgotten tasks.
+
+import type { Knex } from 'knex';
+import { unfinishedFor } from '../files/uploads.rows';
+import type { ForgettableTask } from './forget.rows';
+
+/**
+ * Disables the account, so that no new task begins, and returns null. If the account has unfinished
+ * tasks, nothing changes and their number is returned.
+ */
+export async function beginErasure(
+  trx: Knex.Transaction,
+  accountId: string,
+): Promise<number | null> {
+  const { unfinished } = await countContent(trx, accountId);
+  if (unfinished > 0) return unfinished;
+  await trx.raw(
+    `update accounts set disabled_at = coalesce(disabled_at, now()), erased_at = null where id = ?`,
+    [accountId],
+  );
+  return null;
+}
+
+/** Records that the account is erased. Returns false if some content is left, or if it was enabled. */
+export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
+  const { unfinished, tasks, uploads } = await countContent(trx, accountId);
+  if (unfinished + tasks + uploads > 0) return false;
+  const { rows } = await trx.raw<{ rows: unknown[] }>(
+    'update accounts set erased_at = now() where id = ? and disabled_at is not null returning 1',
+    [accountId],
+  );
+  if (rows.length === 0) return false;
+  await trx.raw('delete from webhooks where account_id = ?', [accountId]);
+  return true;
+}
+
+/**
+ * Counts the content of the account. The lock on the account is held until the transaction ends.
+ * Until then no new task and no upload of the account can be stored.
+ */
+async function countContent(trx: Knex.Transaction, accountId: string) {
+  await trx.raw('select 1 from accounts where id = ? for update', [accountId]);
+  const { rows } = await trx.raw<{
+    rows: { unfinished: number; tasks: number; uploads: number }[];
+  }>(
+    `select (select count(*) from tasks
+              where account_id = :accountId and finished_at is null)::int as unfinished,
+            (select count(*) from tasks
+              where account_id = :accountId and finished_at is not null
+                and request_hash <> '')::int as tasks,
+            (select count(*) from files
+              where account_id = :accountId and role = 'upload')::int as uploads`,
+    { accountId },
+  );
+  const [counts] = rows;
+  if (!counts) throw new Error('A select without a table answers one row.');
+  return counts;
+}
+
+/** The next finished tasks that are not erased yet, newest first. */
+export async function listErasable(
+  db: Knex,
+  page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
+): Promise<readonly ForgettableTask[]> {
+  const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
+    `select id, object from tasks
+      where account_id = :accountId and finished_at is not null and request_hash <> ''
+        and exists (select from accounts where id = :accountId and disabled_at is not null)
+        and (cast(:after as text) is null or (created_at, id) <
+             (select created_at, id from tasks where id = :after and account_id = :accountId))
+      order by created_at desc, id desc limit :limit`,
+    { ...page },
+  );
+  return rows;
+}
+
+/**
+ * Marks the results of these tasks as removed and returns their keys in the storage. The caller
+ * deletes the bytes. A copy that is in progress deletes its own bytes, because its file is marked
+ * as removed.
+ */
+export async function markResultsRemoved(
+  db: Knex,
+  tasks: readonly ForgettableTask[],
+): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { key: string }[] }>(
+    `with removed as (
+       update files
+          set state = 'removed', removed_because = 'operator', expires_at = now()
+        where task_id = any(:ids) and state <> 'removed'
+     )
+     select key from files where task_id = any(:ids)`,
+    { ids: tasks.map(({ id }) => id) },
+  );
+  return rows.map(({ key }) => key);
+}
+
+/**
+ * Marks the uploads of a disabled account as removed. The caller deletes their bytes. An upload in
+ * progress fails. Returns false, and changes nothing, if the account was enabled.
+ */
+export async function markUploadsRemoved(db: Knex, accountId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { isDisabled: boolean }[] }>(
+    `with disabled as (
+       select from accounts where id = :accountId and disabled_at is not null for share
+     ), marked as (
+       update files set state = 'removed', removed_because = 'operator', expires_at = now()
+        where account_id = :accountId and role = 'upload' and state <> 'removed'
+          and exists (select from disabled)
+     )
+     select exists (select from disabled) as "isDisabled"`,
+    { accountId },
+  );
+  return rows[0]?.isDisabled === true;
+}
+
+interface UploadKey {
+  readonly key: string;
+  readonly isRemoved: boolean;
+}
+
+/** The keys of all uploads. An account that was enabled has new ones, which are not removed. */
+export async function listUploadKeys(db: Knex, accountId: string): Promise<readonly UploadKey[]> {
+  const { rows } = await db.raw<{ rows: UploadKey[] }>(
+    `select key, state = 'removed' as "isRemoved" from files
+      where account_id = ? and role = 'upload'`,
+    [accountId],
+  );
+  return rows;
+}
+
+/**
+ * Deletes the rows of the removed uploads with these keys, whose bytes the caller has deleted. An
+ * upload that may still be in progress keeps its row until its time is over, so the account counts
+ * as not erased.
+ */
+export async function forgetUploads(
+  db: Knex,
+  accountId: string,
+  keys: readonly string[],
+): Promise<void> {
+  await db.raw(
+    `delete from files
+      where account_id = ? and role = 'upload' and state = 'removed' and key = any(?)
+        and (sha256 is not null or created_at < now() - ${unfinishedFor})`,
+    [accountId, [...keys]],
+  );
+}

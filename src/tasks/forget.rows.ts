@@ -1,0 +1,60 @@
+// Reduces ended tasks to slim rows: ids, model, status, times and bill. Old tasks and the tasks of
+// an erased account are forgotten in this way. The movements of money are never removed, so each
+// movement still has its task. An empty `request_hash` marks a forgotten task.
+
+import type { Knex } from 'knex';
+import type { TaskObject } from '../contract/task';
+import { erasedObject } from './task.rules';
+
+export interface ForgettableTask {
+  readonly id: string;
+  readonly object: TaskObject;
+}
+
+// The reconciler and a search for a lost job may still read the plan, the jobs and the callback of
+// a task that ended less than 35 days ago. Only their texts are erased.
+const isLongOver = `finished_at < now() - interval '35 days'`;
+
+/**
+ * Forgets these tasks and returns their number. The caller has already deleted the results from
+ * the storage. A callback that is not delivered yet is stopped.
+ */
+export async function forgetTasks(db: Knex, tasks: readonly ForgettableTask[]): Promise<number> {
+  if (tasks.length === 0) return 0;
+  const objects = tasks.map(({ id, object }) => ({ id, object: erasedObject(object) }));
+  const { rows } = await db.raw<{ rows: { forgotten: number }[] }>(
+    `with forgotten as (
+       update tasks
+          set object = known.object, request = '{}', request_hash = '', repeats = null,
+              plan = case when ${isLongOver} then '{}' else (plan::jsonb - 'files')::json end
+         from json_to_recordset(?) as known (id text, object json)
+        where tasks.id = known.id and finished_at is not null
+       returning tasks.id, ${isLongOver} as is_long_over
+     ), without_files as (
+       delete from files using forgotten where task_id = forgotten.id and state = 'removed'
+     ), without_labels as (
+       delete from task_labels using forgotten where task_id = forgotten.id
+     ), without_attempts as (
+       delete from callback_attempts using forgotten where task_id = forgotten.id
+     ), without_jobs as (
+       delete from jobs using forgotten
+        where task_id = forgotten.id and is_long_over and state = 'closed' and cancel is distinct from 'wanted'
+     ), without_reports as (
+       update jobs set report = jsonb_build_object('status', jobs.status) from forgotten
+        where task_id = forgotten.id and report is not null
+          and not (is_long_over and state = 'closed' and cancel is distinct from 'wanted')
+     ), without_callbacks as (
+       delete from callbacks using forgotten
+        where task_id = forgotten.id and is_long_over and state <> 'pending'
+     ), without_addresses as (
+       update callbacks
+          set url = '', next_at = null, deliveries = deliveries + 1, changed_at = now(),
+              state = case state when 'pending' then 'stopped' else state end
+         from forgotten
+        where task_id = forgotten.id and not (is_long_over and state <> 'pending')
+     )
+     select count(*)::int as forgotten from forgotten`,
+    [JSON.stringify(objects)],
+  );
+  return rows[0]?.forgotten ?? 0;
+}

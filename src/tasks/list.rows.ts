@@ -1,0 +1,177 @@
+// Pages of tasks, newest first unless the filter says otherwise. The cost of a page is limited: an index has the tasks in the order
+// of the list. A list by labels examines at most a fixed number of tasks that have its first label.
+
+import type { Knex } from 'knex';
+import type { Labels } from '../contract/request';
+import type { TaskStatus } from '../contract/vocabulary';
+import { isFinal } from './task.rules';
+import {
+  askedColumn,
+  isRunning,
+  type ReadTask,
+  rowColumns,
+  shownTask,
+  type TaskRow,
+} from './tasks.rows';
+
+interface TaskFilter {
+  readonly accountId?: string;
+  readonly status?: TaskStatus | null;
+  readonly model?: string | null;
+  /** Unix seconds; `createdAfter` is inclusive, `createdBefore` exclusive. */
+  readonly createdAfter?: number | null;
+  readonly createdBefore?: number | null;
+  /** `next` of the previous page. */
+  readonly after?: string | null;
+  readonly isOldestFirst?: boolean;
+  /** Also reads what the callers of the tasks asked for. */
+  readonly withAsked?: boolean;
+  readonly limit: number;
+}
+
+interface TaskPage {
+  readonly rows: readonly TaskRow[];
+  /** The start of the next page; null after the last page. */
+  readonly next: string | null;
+}
+
+type Label = readonly [name: string, value: string];
+
+// No index covers two labels, or a label and a model, so the tasks with the first label are
+// examined one by one, at most this many for one page. Each examined task costs one look-up, and
+// one more look-up for each further label.
+const examinedMax = 1_000;
+
+export async function listTasks(
+  db: Knex,
+  filter: TaskFilter & { readonly labels?: Labels },
+): Promise<TaskPage> {
+  const { labels = {}, limit } = filter;
+  const [first, ...others] = Object.entries(labels);
+  if (!first) return pageOf(await listTasksQuery(db, filter), limit, null);
+  const examined = await labelledQuery(db, filter, first);
+  const ids = examined.map(({ id }: { id: string }) => id);
+  const rest = ids.length === examinedMax ? ids.at(-1) : null;
+  return pageOf(await amongQuery(db, filter, others, ids), limit, rest);
+}
+
+/**
+ * Makes a page of the found rows. If more than `limit` rows were found, the next page starts after
+ * the last shown row. Otherwise `rest` is the start of the next page; null if there is no next
+ * page.
+ */
+function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string | null): TaskPage {
+  const rows = found.slice(0, limit).map((row) => shownTask(row));
+  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
+}
+
+export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
+  const { accountId, status } = filter;
+  if (!accountId && (!status || isFinal(status))) return ofAllAccountsQuery(db, filter);
+  return inOrder(db('tasks').select(db.raw(columnsOf(filter))), filter).limit(filter.limit + 1);
+}
+
+/**
+ * No index has the tasks of all accounts in the order of the list. So the first tasks of each account
+ * are read from the indexes of its own lists. A few of each account are read before, to find a time
+ * behind which no task can be on the page.
+ */
+function ofAllAccountsQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
+  const { limit, isOldestFirst } = filter;
+  const few = db.raw('(select 1 + 2 * ? / greatest(1, count(*)) from accounts)', [limit]);
+  const last = ofEachAccount(db, filter, db.raw('true'), few);
+  last.select('task.created_at').offset(limit).limit(1);
+  const bound = isOldestFirst ? "<= coalesce(?, 'infinity')" : ">= coalesce(?, '-infinity')";
+  const untilLast = db.raw(`created_at ${bound}`, [last]);
+  const first = ofEachAccount(db, filter, untilLast, db.raw('?', [limit + 1]));
+  first.select('task.id').limit(limit + 1);
+  const query = db('tasks')
+    .select(db.raw(columnsOf(filter)))
+    .whereIn('id', first);
+  return query.orderBy('created_at', orderOf(filter)).orderBy('id', orderOf(filter));
+}
+
+function ofEachAccount(
+  db: Knex,
+  filter: TaskFilter,
+  condition: Knex.Raw,
+  limit: Knex.Raw,
+): Knex.QueryBuilder {
+  const each = inOrder(db('tasks').select('id', 'created_at'), filter);
+  each.whereRaw('account_id = accounts.id').where(condition);
+  const query = db('accounts').crossJoin(db.raw('lateral (? limit ?) as task', [each, limit]));
+  const order = orderOf(filter);
+  return query.orderBy('task.created_at', order).orderBy('task.id', order);
+}
+
+function inOrder(query: Knex.QueryBuilder, filter: TaskFilter): Knex.QueryBuilder {
+  const order = orderOf(filter);
+  query.orderBy('created_at', order).orderBy('id', order);
+  return narrow(inPeriod(query, filter, 'id'), filter);
+}
+
+function columnsOf({ withAsked = false }: TaskFilter): string {
+  return withAsked ? `${rowColumns}, ${askedColumn}` : rowColumns;
+}
+
+function orderOf({ isOldestFirst = false }: TaskFilter): 'asc' | 'desc' {
+  return isOldestFirst ? 'asc' : 'desc';
+}
+
+/** The ids of tasks with this label, in the order of the list. */
+export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label) {
+  const query = db('task_labels').select('task_id as id').where({ name, value });
+  const order = orderOf(filter);
+  query.orderBy('created_at', order).orderBy('task_id', order).limit(examinedMax);
+  return inPeriod(query, filter, 'task_id');
+}
+
+/** Of the tasks with these ids, selects those that match the other labels and the filter. */
+function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids: string[]) {
+  const query = db('tasks')
+    .select(db.raw(columnsOf(filter)))
+    .joinRaw('join unnest(?::text[]) with ordinality as given (id, place) using (id)', [ids])
+    .orderBy('place')
+    .limit(filter.limit + 1);
+  for (const other of others) {
+    query.whereRaw(
+      `exists (select 1 from task_labels other
+                where other.task_id = tasks.id and other.name = ? and other.value = ?)`,
+      [...other],
+    );
+  }
+  return narrow(query, filter);
+}
+
+function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Knex.QueryBuilder {
+  const { accountId, createdAfter, createdBefore, after } = filter;
+  if (accountId) query.where('account_id', accountId);
+  if (typeof createdAfter === 'number')
+    query.whereRaw('created_at >= to_timestamp(?)', [createdAfter]);
+  if (typeof createdBefore === 'number')
+    query.whereRaw('created_at < to_timestamp(?)', [createdBefore]);
+  if (after) {
+    // The id of another account's task gives an empty page, like an unknown id.
+    const own = accountId ? ' and account_id = ?' : '';
+    query.whereRaw(
+      `(created_at, ??) ${filter.isOldestFirst ? '>' : '<'} (select created_at, id from tasks where id = ?${own})`,
+      accountId ? [id, after, accountId] : [id, after],
+    );
+  }
+  return query;
+}
+
+const liveStatus = {
+  pending: 'start_at is not null',
+  submitted: `start_at is null and not ${isRunning}`,
+  running: `start_at is null and ${isRunning}`,
+} as const;
+
+function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {
+  if (status && isFinal(status)) query.where('status', status).whereNotNull('finished_at');
+  // There is no index for this filter, because the number of unfinished tasks per account is
+  // limited.
+  else if (status) query.whereNull('finished_at').whereRaw(liveStatus[status]);
+  if (model) query.where('model', model);
+  return query;
+}

@@ -1,0 +1,217 @@
+// Reads of task rows, and changes of final objects. The object of a live task is not stored: it is
+// derived from the rows of the task, its jobs and its files. The object of an ended task was stored
+// by its end (end-task.rows.ts).
+
+import type { Knex } from 'knex';
+import { assert } from '../assert';
+import type { VideoRequest } from '../contract/request';
+import type { TaskObject } from '../contract/task';
+import type { TaskStatus } from '../contract/vocabulary';
+import type { Gather, Gathered } from '../database/gathered';
+import { prepare } from '../database/prepared-statement';
+import type { Plan } from '../planning/plan-types.rules';
+import { type LiveTask, liveObject, type TaskFacts, waitingMessage } from './task.rules';
+
+/** The columns of a task's row that the API needs for its replies. */
+export interface StoredTask {
+  readonly id: string;
+  readonly accountId: string;
+  readonly status: TaskStatus;
+  /** The public task object as JSON text, sent unchanged by GET. */
+  readonly object: string;
+  /** What the object of a live task is derived from; null once the task is final. */
+  readonly live: Live | null;
+  readonly requestHash: string;
+  /** The API key whose repeats the task answers (repeated.rows.ts); null for most tasks. */
+  readonly repeatedBy: string | null;
+  /** Only a statement with `askedColumn` reads it. */
+  readonly asked?: Asked;
+}
+
+/** What the caller of a task asked for, and its object does not repeat. */
+export interface Asked {
+  /** Empty if the content of the task was erased. */
+  readonly prompt: string | null;
+  /** Empty if the task was forgotten long after its end. */
+  readonly plan: Partial<Plan>;
+}
+
+export interface Live {
+  readonly task: LiveTask;
+  readonly facts: TaskFacts;
+}
+
+export interface TaskRow extends StoredTask {
+  readonly traceId: string;
+  readonly createdAt: Date;
+  readonly deadlineAt: Date;
+}
+
+/** SQL for the fields of a task that never change, as a `LiveTask`. */
+export const liveTask = `json_build_object(
+  'id', tasks.id, 'traceId', tasks.trace_id, 'model', tasks.model,
+  'createdAt', floor(extract(epoch from tasks.created_at))::float8,
+  'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan)`;
+
+/** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */
+const liveColumn = `
+  case when tasks.finished_at is null then json_build_object('task', ${liveTask}, 'facts', (
+    select json_build_object(
+             'isOpened', tasks.start_at is null,
+             'hasBegun', coalesce(bool_or(job.kind = 'generation' and job.status <> 'queued'), false),
+             'isEnhancing', coalesce(bool_or(job.kind = 'super_resolution'), false),
+             'isStoring', exists (select from files where files.task_id = tasks.id),
+             'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
+      from jobs job where job.task_id = tasks.id)) end as live`;
+
+/**
+ * SQL for the condition that a live task is running (stageOf in tasks/task.rules.ts). Scalar
+ * queries look up the rows of each task by its key; for an `exists` PostgreSQL may read all rows.
+ */
+export const isRunning = `(
+  coalesce((select bool_or(job.status <> 'queued' or job.kind = 'super_resolution')
+              from jobs job where job.task_id = tasks.id), false)
+  or coalesce((select true from files where files.task_id = tasks.id limit 1), false))`;
+
+export const storedColumns = `
+  tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,
+  tasks.request_hash as "requestHash", ${liveColumn},
+  case when tasks.repeats is not null then tasks.key_id end as "repeatedBy"`;
+export const rowColumns = `${storedColumns},
+  trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
+
+/** SQL for an `Asked`. */
+export const askedColumn = `
+  json_build_object('prompt', tasks.request->'prompt', 'plan', tasks.plan) as asked`;
+
+/** SQL for a time in milliseconds, with fractions. */
+export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+/** Reads only the columns that a poll needs, because polls are the most frequent query. */
+export async function findTask(db: Knex, id: string): Promise<StoredTask | null> {
+  return (await findTasks(db, [id])).get(id) ?? null;
+}
+
+/** Like `findTask`, but concurrent calls share one statement. */
+export function gatheredFindTask(db: Knex, gather: Gather): Gathered<StoredTask> {
+  return gather((ids) => findTasks(db, ids));
+}
+
+/** Like `gatheredFindTask`, but the tasks have what their callers asked for. */
+export function gatheredFindAsked(db: Knex, gather: Gather): Gathered<StoredTask> {
+  return gather((ids) => findTasks(db, ids, findAskedByIds));
+}
+
+async function findTasks(
+  db: Knex,
+  ids: readonly string[],
+  read = findByIds,
+): Promise<ReadonlyMap<string, StoredTask>> {
+  const rows = await read(db, { ids });
+  return new Map(rows.map((row) => [row.id, shownTask(row)]));
+}
+
+/** A row as `storedColumns` reads it. A live task has no status and no object. */
+export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'live'> & {
+  readonly live: (Live & { readonly facts: { readonly waitsForSlot: boolean } }) | null;
+};
+
+/** The row with the status and the object that callers see. */
+export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
+  if (!row.live) return row as unknown as T;
+  const { task, facts } = row.live;
+  const waits = facts.waitsForSlot && !facts.isStoring;
+  const object = liveObject(task, facts, waits ? waitingMessage : undefined);
+  return { ...row, status: object.status, object: JSON.stringify(object) } as unknown as T;
+}
+
+const findByIds = prepare<ReadTask>(
+  'find_tasks',
+  `select ${storedColumns} from tasks where id = any(:ids)`,
+);
+
+const findAskedByIds = prepare<ReadTask>(
+  'find_asked_tasks',
+  `select ${storedColumns}, ${askedColumn} from tasks where id = any(:ids)`,
+);
+
+export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
+  const { rows } = await db.raw<{ rows: ReadTask<TaskRow>[] }>(
+    `select ${rowColumns} from tasks where id = ?`,
+    [id],
+  );
+  return rows[0] ? shownTask(rows[0]) : null;
+}
+
+/**
+ * The stored end of a task. openTask and closeTask return it if the task is not in the state that
+ * they expect. `object` is null while the task lives.
+ */
+export async function findStored(db: Knex, taskId: string) {
+  const { rows } = await db.raw<{
+    rows: {
+      object: TaskObject | null;
+      accountId: string;
+      hasCallback: boolean;
+    }[];
+  }>(
+    `select object, account_id as "accountId",
+            exists (select from callbacks where task_id = tasks.id) as "hasCallback"
+       from tasks where id = ?`,
+    [taskId],
+  );
+  return rows[0];
+}
+
+/**
+ * Changes the object of a final task while its row is locked. If the task is live or `change`
+ * returns null, nothing changes.
+ */
+export async function changeFinalObject(
+  trx: Knex.Transaction,
+  taskId: string,
+  change: (object: TaskObject) => Promise<TaskObject | null>,
+): Promise<void> {
+  const { rows } = await trx.raw<{ rows: { object: TaskObject | null }[] }>(
+    'select object from tasks where id = ? for update',
+    [taskId],
+  );
+  const object = rows[0]?.object;
+  const changed = object && (await change(object));
+  if (!changed) return;
+  await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(changed), taskId]);
+}
+
+interface RequestRow {
+  /** The parsed body of the create. */
+  readonly request: VideoRequest;
+  readonly createdAt: Date;
+}
+
+export async function findRequest(db: Knex, taskId: string): Promise<RequestRow> {
+  const [row] = await selectRequest(db, { taskId });
+  assert(row, `${taskId} has a row`);
+  return row;
+}
+
+const selectRequest = prepare<RequestRow>(
+  'find_request',
+  'select request, created_at as "createdAt" from tasks where id = :taskId',
+);
+
+/** The id of the task that owns an upstream job; null if no task owns the job. */
+export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    'select task_id as id from jobs where upstream_id = ? limit 1',
+    [upstreamId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    'select id from tasks where account_id = ? and finished_at is null order by created_at',
+    [accountId],
+  );
+  return rows.map(({ id }) => id);
+}

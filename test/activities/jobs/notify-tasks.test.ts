@@ -1,0 +1,158 @@
+// These tests notify tasks of the end of their jobs and of free slots, on a real Temporal server. A
+// notification that failed must be repeated. An end that no activity waits for is only recorded.
+
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { notifyTasks, offerFreeSlots, wakeStranded } from '../../../activities/jobs/notify-tasks';
+import { listUnacknowledged } from '../../../src/jobs/queries.rows';
+import { takeBackTurns } from '../../../src/jobs/slots.rows';
+import { type JobNews, storeReports, waitForTurn } from '../../../src/jobs/steps.rows';
+import { recordFault } from '../../../src/jobs/watchers.rows';
+import { aSuccess, aTaskInput } from '../../support/builders';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { openWorlds, placedAt, type World, type Worlds } from '../../support/task-world';
+import { realEnvironment, workflowBundle } from '../../support/temporal';
+import { until } from '../../support/until';
+import { insertTaskRow, planJob, startUpstream, type Upstream } from '../../support/upstream';
+
+let env: TestWorkflowEnvironment;
+let database: TestDatabase;
+let upstream: Upstream;
+let worlds: Worlds;
+beforeAll(async () => {
+  [env, database] = await Promise.all([realEnvironment(), createTestDatabase()]);
+  worlds = await openWorlds(env, { workflowBundle: workflowBundle() });
+  upstream = await startUpstream(database.db);
+});
+afterAll(async () => {
+  await worlds?.close();
+  await upstream?.close();
+  await env?.teardown();
+  await database?.drop();
+});
+
+const kind = 'generation';
+
+async function anEndedJob() {
+  const input = await upstream.input();
+  const { taskId } = input;
+  await upstream.attempt(input);
+  const report = { ...aSuccess(), upstreamId: taskId };
+  await storeReports(database.db, [{ taskId, kind, report }]);
+  return { taskId, kind, report } as const;
+}
+
+const notify = (news: JobNews, client = env.client) =>
+  notifyTasks({ ...upstream.deps, client }, [news]);
+const stateOf = async (taskId: string) =>
+  (await database.db('jobs').where({ task_id: taskId }))[0] as Record<string, unknown>;
+const stillToNotify = async (olderThanSeconds: number) =>
+  (await listUnacknowledged(database.db, 'studio', olderThanSeconds)).map(({ taskId }) => taskId);
+
+/** True if the workflow has got the result of its first attempt. */
+async function waits({ submitted }: World, taskId: string): Promise<boolean> {
+  if (submitted.length === 0) return false;
+  const { raw } = await env.client.workflow.getHandle(taskId).describe();
+  return (raw.pendingActivities?.length ?? 0) === 0;
+}
+
+test('the end of a job completes the activity that placed the job', () =>
+  worlds.run(async (world) => {
+    const { taskId, ...input } = aTaskInput();
+    const task = await world.start({ taskId, ...input });
+    await placedAt(world, taskId, kind);
+    await notify({ taskId, kind, report: aSuccess() });
+    expect((await task.result()).status).toBe('succeeded');
+  }));
+
+test('the end of a job counts as acknowledged if no activity of its workflow waits for it', () =>
+  worlds.run(async (world) => {
+    const news = await anEndedJob();
+    world.script.submit = async () => ({ outcome: 'waiting' });
+    const task = await world.start({ ...aTaskInput(), taskId: news.taskId });
+    await until('it waits', () => waits(world, news.taskId));
+    await notify(news);
+    expect(await stateOf(news.taskId)).toMatchObject({ state: 'closed' });
+    expect(await stillToNotify(0)).not.toContain(news.taskId);
+    await task.terminate();
+  }));
+
+test('a workflow that waits for a slot is told that a given-up attempt has made its job', () =>
+  worlds.run(async (world) => {
+    const news = await anEndedJob();
+    world.script.submit = async () =>
+      world.submitted.length > 1
+        ? { outcome: 'ended', report: news.report }
+        : { outcome: 'waiting' };
+    const task = await world.start({ ...aTaskInput(), taskId: news.taskId });
+    await until('it waits', () => waits(world, news.taskId));
+    await notify(news);
+    expect((await task.result()).status).toBe('succeeded');
+  }));
+
+test('the end of a job is kept if this Temporal does not know its workflow', async () => {
+  const news = await anEndedJob();
+  await notify(news);
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported' });
+  expect(await stillToNotify(0)).not.toContain(news.taskId);
+  // After a while it is notified again.
+  expect(await stillToNotify(-61)).toContain(news.taskId);
+});
+
+test('a failed notification of the end of a job is repeated', async () => {
+  const news = await anEndedJob();
+  const away = { activity: { complete: () => Promise.reject(new Error('away')) } };
+  await notify(news, away as never);
+  expect(await stateOf(news.taskId)).toMatchObject({ state: 'reported', notified_at: null });
+  expect(await stillToNotify(20)).toContain(news.taskId);
+});
+
+describe('a task that waits for a slot', () => {
+  type Deps = Parameters<typeof offerFreeSlots>[0];
+
+  /** Starts a task that waits for a slot, calls `wake`, and expects a second submission. */
+  const expectWoken = (channels: readonly string[], wake: (deps: Deps) => Promise<void>) =>
+    worlds.run(async (world) => {
+      const input = aTaskInput();
+      await insertTaskRow(database.db, input.taskId);
+      await planJob(database.db, { ...input, kind });
+      const { submit } = world.script;
+      world.script.submit = async (input) => {
+        if (world.submitted.length > 1) return submit(input);
+        await waitForTurn(database.db, input, channels);
+        return { outcome: 'waiting' };
+      };
+      const task = await world.start(input);
+      await until('it waits', async () => (await stateOf(input.taskId)).state === 'waiting');
+      await wake({ ...upstream.deps, client: env.client });
+      await until('it is submitted again', () => world.submitted.length === 2);
+      await task.terminate();
+    });
+
+  test('is woken if a channel without a limit can take its job', () =>
+    expectWoken(['full', 'studio'], (deps) => offerFreeSlots(deps, 'studio')));
+
+  test('is woken if none of its channels is in the catalogue any more', () =>
+    expectWoken(['gone'], wakeStranded));
+
+  test('gets no turn of a channel to which another process has given a rest', async () => {
+    const { db } = database;
+    const input = await upstream.input();
+    await waitForTurn(db, input, ['studio']);
+    const offer = () => offerFreeSlots({ ...upstream.deps, client: env.client }, 'studio');
+    await recordFault(db, 'studio', 'unavailable', 60_000);
+    await offer();
+    expect(await stateOf(input.taskId)).toMatchObject({ turn_at: null });
+    // A process with another key has placed a job there since.
+    const other = await upstream.input();
+    await upstream.attempt(other);
+    await offer();
+    expect(await stateOf(input.taskId)).not.toMatchObject({ turn_at: null });
+    await takeBackTurns(db, [{ ...input, kind }]);
+    await db('jobs').where({ task_id: other.taskId }).update({ state: 'closed' });
+    await offer();
+    expect(await stateOf(input.taskId)).toMatchObject({ turn_at: null });
+    await db('loops').where({ channel: 'studio' }).update({ rests_until: db.fn.now() });
+    await offer();
+    expect(await stateOf(input.taskId)).not.toMatchObject({ turn_at: null });
+  });
+});

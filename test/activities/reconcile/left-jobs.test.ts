@@ -1,0 +1,397 @@
+// These tests are about jobs that are still open although their task has ended. The reconciler
+// cancels and closes such jobs, so that they take no slot.
+
+import { setTimeout } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
+import { UpstreamFault } from '../../../activities/providers/provider';
+import { endOverdue } from '../../../activities/reconcile/end-tasks';
+import { stopLeftJobs } from '../../../activities/reconcile/left-jobs';
+import type { JobInput } from '../../../src/jobs/job.rules';
+import { findJob } from '../../../src/jobs/queries.rows';
+import { takeSlot } from '../../../src/jobs/slots.rows';
+import { storeLate, storeReports } from '../../../src/jobs/steps.rows';
+import { closeTask, openTask } from '../../../src/money/ledger.rows';
+import { listOverdue } from '../../../src/tasks/reconcile.rows';
+import { taskObject } from '../../../src/tasks/task.rules';
+import { adminWith } from '../../support/admin';
+import { anAccountWith, heldMicros, storePending } from '../../support/books';
+import { aJobInput, aPlan, aRequest, aSuccess, aTaskInput } from '../../support/builders';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { until } from '../../support/until';
+import { startUpstream, type Upstream } from '../../support/upstream';
+
+let database: TestDatabase;
+let upstream: Upstream;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  // The provider's list may not show a job for up to ten minutes after its create was sent.
+  upstream = await startUpstream(database.db, (base) => [{ ...base, listLagMs: 600_000 }]);
+});
+afterAll(async () => {
+  await upstream?.close();
+  await database?.drop();
+});
+
+const end = (taskId: string, ago: string) =>
+  database.db.raw(
+    `update tasks set object = '{}', finished_at = now() - cast(? as interval), request = '{}'
+      where id = ?`,
+    [ago, taskId],
+  );
+const round = (cancel?: Parameters<typeof stopLeftJobs>[1]) => stopLeftJobs(upstream.deps, cancel);
+const stateOf = async (input: Parameters<typeof findJob>[1]) =>
+  (await findJob(database.db, input))?.state;
+
+test('an open job of a task that has ended is cancelled upstream and closed', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  await upstream.attempt(input);
+  await end(input.taskId, '16 minutes');
+  await round();
+  expect(await stateOf(input)).toBe('closed');
+  const { readJob } = createFollowActivities(upstream.deps);
+  expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
+});
+
+test.each(['planned', 'waiting', 'sending', 'reported'])(
+  'a job in state %s of a task that has ended is closed',
+  async (state) => {
+    const input = await upstream.input();
+    await database
+      .db('jobs')
+      .where({ task_id: input.taskId })
+      .update({ state, channel: 'studio', upstream_model: 'm' });
+    await end(input.taskId, '16 minutes');
+    await round();
+    expect(await stateOf(input)).toBe('closed');
+  },
+);
+
+test('a failing cancel of a job is repeated for two hours and then recorded as given up', async () => {
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  await end(input.taskId, '1 second');
+  const refuse = () => Promise.reject(new Error('refused'));
+  await round(refuse);
+  expect(await stateOf(input)).toBe('open');
+  expect(upstream.events.map(({ name }) => name)).not.toContain('cancelGivenUp');
+  await end(input.taskId, '3 hours');
+  await round(refuse);
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'given up' });
+  expect(upstream.events.map(({ name }) => name)).toContain('cancelGivenUp');
+});
+
+test('a provider that does not answer does not hold up the cancels of other channels', async () => {
+  const inputs = await Promise.all(Array.from({ length: 13 }, () => upstream.input()));
+  const [answered, ...silent] = inputs;
+  for (const input of inputs) {
+    const channel = input === answered ? 'studio' : 'silent';
+    await database
+      .db('jobs')
+      .where({ task_id: input.taskId })
+      .update({ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId });
+    await end(input.taskId, '1 second');
+  }
+  const cancelled: string[] = [];
+  await round(async (_, { taskId }) => {
+    cancelled.push(taskId);
+    if (taskId === answered?.taskId) return;
+    await setTimeout(5_100);
+    throw new Error('no answer');
+  });
+  expect(cancelled).toContain(answered?.taskId);
+  expect(cancelled.length).toBeLessThan(silent.length);
+});
+
+test('if a task is terminated during a create, the job is looked up until it is cancelled', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  await takeSlot(
+    database.db,
+    input,
+    { channel: 'studio', upstreamModel: 'studio-2.0' },
+    null,
+    'first',
+  );
+  await end(input.taskId, '1 second');
+  await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
+  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  await round();
+  expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+  // The create arrives, but its reply does not.
+  await upstream.deps.channels.find('studio')?.provider.create(input, 'studio-2.0');
+  await round();
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
+  const window = { sinceMs: 0, nowMs: Date.now() };
+  const jobs = await upstream.deps.channels.find('studio')?.provider.list(input, window);
+  const job = jobs?.jobs.find(({ seed }) => seed === input.plan.seed);
+  const read = upstream.deps.channels.find('studio')?.provider.read(job?.upstreamId ?? '');
+  expect(await read).toMatchObject({ status: 'cancelled' });
+});
+
+test('a job that is accepted after the end of its task is cancelled even if the first cancel failed', async () => {
+  const input = await upstream.input({ queue_s: 600 });
+  const { find, ...rest } = upstream.deps.channels;
+  const { provider } = find('studio') ?? {};
+  const channels = {
+    ...rest,
+    find: (id: string) =>
+      ({
+        ...find(id),
+        provider: {
+          ...provider,
+          // The task ends before its create is sent.
+          create: async (...args: Parameters<NonNullable<typeof provider>['create']>) => {
+            await end(input.taskId, '1 second');
+            await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
+            return provider?.create(...args);
+          },
+          cancel: () => Promise.reject(new Error('refused')),
+        },
+      }) as ReturnType<typeof find>,
+  };
+  await upstream.attempt(input, { channels });
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+  await round();
+  const job = await findJob(database.db, input);
+  expect(job?.cancel).toBeNull();
+  expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+});
+
+/** An overdue task with a hold, whose job waits in the queue of its provider. */
+async function overdueInput(account: string) {
+  const accountId = await anAccountWith(database.db, account, 100_000_000);
+  const plan = aPlan({ channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }] });
+  const request = aRequest({
+    metadata: { passThrough: { studio: { render: 'none', queue_s: 600 } } },
+  });
+  const task = aTaskInput({ accountId, plan });
+  const { taskId } = task;
+  await storePending(database.db, task, { request });
+  expect((await openTask(database.db, task)).outcome).toBe('opened');
+  const input = aJobInput({ taskId, accountId, plan, request });
+  await upstream.attempt(input);
+  await database.db.raw(`update tasks set deadline_at = now() - interval '1 hour' where id = ?`, [
+    taskId,
+  ]);
+  return input;
+}
+
+test('if a worker dies after it closed an overdue task, a later run of the reconciler cancels the job', async () => {
+  const input = await overdueInput('acct_overdue');
+  const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
+  // The worker dies after the transaction.
+  const taskClosed = () => {
+    throw new Error('The worker is gone.');
+  };
+  await endOverdue({
+    ...upstream.deps,
+    client: { workflow } as unknown as Client,
+    events: { ...upstream.deps.events, taskClosed, finding: () => undefined },
+  });
+  expect(await heldMicros(database.db)).toBe(0);
+  await expectCancelled(input);
+});
+
+test('if a workflow is terminated after its task has failed, the job is cancelled', async () => {
+  const input = await overdueInput('acct_terminated');
+  const { taskId, plan } = input;
+  const failed = taskObject(
+    { id: taskId, traceId: 'trace', model: plan.model, createdAt: 1 },
+    { status: 'failed', finishedAt: 2, error: { code: 'task_error', message: 'cancelled' } },
+  );
+  const close = { taskId, object: failed, heldMicros: plan.hold.amountMicros, charge: [] };
+  expect((await closeTask(database.db, close)).first).toBe(true);
+  await expectCancelled(input);
+});
+
+async function expectCancelled(input: JobInput): Promise<void> {
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+  await round();
+  const job = await findJob(database.db, input);
+  expect(job?.cancel).toBeNull();
+  const { provider } = upstream.deps.channels.find('studio') ?? {};
+  expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+}
+
+test('an overdue task whose video is made is not refunded after five minutes', async () => {
+  const { taskId, kind } = await overdueInput('acct_made');
+  const overdue = async () =>
+    (await listOverdue(database.db, 300, 7_200)).map(({ id }) => id).includes(taskId);
+  expect(await overdue()).toBe(true);
+  await storeReports(database.db, [{ taskId, kind, report: aSuccess() }]);
+  expect(await overdue()).toBe(false);
+  await database.db.raw(`update tasks set deadline_at = now() - interval '3 hours' where id = ?`, [
+    taskId,
+  ]);
+  expect(await overdue()).toBe(true);
+  await end(taskId, '1 second');
+});
+
+describe('a lost job that is found after its task has failed', () => {
+  const cost = { microsPerJob: 2_000_000 };
+  const lost = async (script: object) => {
+    const first = await upstream.input({ ...script, create: { lose_reply: true, times: 1 } });
+    const channels = first.plan.channels.map((choice) => ({ ...choice, cost }));
+    const input = { ...first, plan: { ...first.plan, channels } };
+    await database.db('tasks').where({ id: input.taskId }).update({ plan: input.plan });
+    await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+    await database.db.raw(
+      `update tasks set object = '{"status":"failed"}', finished_at = now() where id = ?`,
+      [input.taskId],
+    );
+    return input;
+  };
+  const told = (taskId: string) =>
+    upstream.events.filter(({ name, args }) => name === 'lateSuccess' && args[1] === taskId);
+
+  test('and whose video was made is counted, and kept with its cost', async () => {
+    const input = await lost({ run_s: 0 });
+    await until('it is found', async () => {
+      await round();
+      return told(input.taskId).length > 0;
+    });
+    const job = await findJob(database.db, input);
+    expect(job).toMatchObject({ state: 'closed', cancel: null, costMicros: cost.microsPerJob });
+    expect(job).toMatchObject({ report: { status: 'succeeded' }, channel: 'studio' });
+    expect(told(input.taskId)).toHaveLength(1);
+    const admin = adminWith(() => ({ DATABASE_URL: database.operatorUrl }));
+    const { out } = await admin(`tasks show ${input.taskId}`);
+    expect(out).toMatch(/^generation .*but its task failed/m);
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+
+  test('is read again while it runs, because a provider may not stop it', async () => {
+    const input = await lost({ run_s: 1.5 });
+    const { provider, ...known } = upstream.deps.channels.find('studio')!;
+    const stubborn = { ...known, provider: { ...provider, cancel: async () => undefined } };
+    const channels = { ...upstream.deps.channels, find: () => stubborn };
+    await until('it is made', async () => {
+      await stopLeftJobs({ ...upstream.deps, channels });
+      return told(input.taskId).length > 0;
+    });
+  });
+
+  test('and that can be cancelled costs nothing', async () => {
+    const input = await lost({ queue_s: 600 });
+    await until('it is closed', async () => {
+      await round();
+      return (await findJob(database.db, input))?.cancel === null;
+    });
+    expect(told(input.taskId)).toEqual([]);
+    expect(await findJob(database.db, input)).toMatchObject({ costMicros: null });
+  });
+});
+
+describe('a job that was given up because its provider did not know it', () => {
+  let nextAccount = 0;
+  const cost = { microsPerJob: 2_000_000 };
+  const eventsOf = (name: string, taskId: string) =>
+    upstream.events.filter((event) => event.name === name && event.args.includes(taskId));
+
+  /** The task has failed; meanwhile the provider runs the job, or has lost it. */
+  async function given(script: object) {
+    nextAccount += 1;
+    const accountId = await anAccountWith(database.db, `acct_gone_${nextAccount}`, 100_000_000);
+    const channels = [{ channel: 'studio', upstreamModel: 'studio-2.0', cost }];
+    const plan = aPlan({ channels });
+    const request = aRequest({
+      metadata: { passThrough: { studio: { render: 'none', run_s: 600, ...script } } },
+    });
+    const task = aTaskInput({ accountId, plan });
+    const { taskId } = task;
+    await storePending(database.db, task, { request });
+    await openTask(database.db, task);
+    const input = aJobInput({ taskId, accountId, plan, request });
+    await upstream.attempt(input);
+    const upstreamId = (await findJob(database.db, input))?.upstreamId ?? '';
+    const failure = { code: 'job_gone', sentence: 'The generator lost the task.' };
+    const { kind } = input;
+    const report = { kind, channel: 'studio', upstreamId, status: 'failed' as const, failure };
+    await storeReports(database.db, [{ taskId, kind, report }]);
+    const failed = taskObject(
+      { id: taskId, traceId: 'trace', model: plan.model, createdAt: 1 },
+      { status: 'failed', finishedAt: 2, error: { code: 'provider_error', message: 'gone' } },
+    );
+    const close = { taskId, object: failed, heldMicros: plan.hold.amountMicros, charge: [] };
+    await closeTask(database.db, close);
+    return { input, taskId };
+  }
+  const ended = (taskId: string, ago: string) =>
+    database.db.raw(`update tasks set finished_at = now() - cast(? as interval) where id = ?`, [
+      ago,
+      taskId,
+    ]);
+  /** The provider does not know the job. */
+  function unknown() {
+    const { find, ...rest } = upstream.deps.channels;
+    const known = find('studio')!;
+    const read = () => Promise.reject(new UpstreamFault('not_found', 'gone', ''));
+    const provider = { ...known.provider, read };
+    return { ...upstream.deps, channels: { ...rest, find: () => ({ ...known, provider }) } };
+  }
+
+  test('is cancelled when the provider knows it again', async () => {
+    const { input } = await given({ run_s: 0, queue_s: 600 });
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+    await round();
+    const job = await findJob(database.db, input);
+    expect(job?.cancel).toBeNull();
+    const { provider } = upstream.deps.channels.find('studio') ?? {};
+    expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('and makes its video after all, is counted once, and kept with its cost', async () => {
+    const { input, taskId } = await given({ run_s: 0 });
+    await until('it is followed to its end', async () => {
+      await round();
+      return eventsOf('lateSuccess', taskId).length > 0;
+    });
+    await round();
+    expect(eventsOf('lateSuccess', taskId)).toHaveLength(1);
+    expect(await findJob(database.db, input)).toMatchObject({
+      ...{ state: 'closed', cancel: null, costMicros: cost.microsPerJob },
+      report: { status: 'succeeded' },
+    });
+  });
+
+  test('and stays unknown, is looked for during two hours, also after its erasure', async () => {
+    const { input, taskId } = await given({});
+    await database.db.raw(
+      `update jobs set report = json_build_object('status', report->'status') where task_id = ?`,
+      [taskId],
+    );
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
+    await ended(taskId, '2 hours 1 minute');
+    await stopLeftJobs(unknown());
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
+    expect(eventsOf('cancelGivenUp', taskId)).toEqual([]);
+  });
+});
+
+test('a worker that dies after it stored a late success leaves nothing to cancel', async () => {
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(upstream.attempt(input)).rejects.toThrow();
+  await end(input.taskId, '1 second');
+  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  const { taskId, kind } = input;
+  const report = { ...aSuccess(), channel: 'studio', upstreamId: 'cgt-late' };
+  expect(await storeLate(database.db, { taskId, kind, report })).toBe(true);
+  const asked: string[] = [];
+  const { find, ...rest } = upstream.deps.channels;
+  const known = find('studio')!;
+  const cancel = async (upstreamId: string) => void asked.push(upstreamId);
+  const channels = {
+    ...rest,
+    find: () => ({ ...known, provider: { ...known.provider, cancel } }),
+  };
+  // The reconciler goes on, and so does the activity of the workflow.
+  await stopLeftJobs({ ...upstream.deps, channels });
+  await createFollowActivities({ ...upstream.deps, channels }).cancelJob(input);
+  expect(asked).toEqual([]);
+  expect(await findJob(database.db, input)).toMatchObject({
+    ...{ state: 'closed', cancel: null, upstreamId: 'cgt-late' },
+  });
+});

@@ -1,0 +1,98 @@
+// These tests are about pending tasks that no API process starts. The reconciler starts such tasks,
+// or ends them at their deadline. A task whose id no caller has received is withdrawn.
+
+import { repairPending } from '../../../activities/reconcile/pending-tasks';
+import { startDelivery } from '../../../src/engine/start-delivery';
+import { leaseSeconds } from '../../../src/tasks/create/starter';
+import { releaseStart } from '../../../src/tasks/pending.rows';
+import type { TaskInput } from '../../../src/tasks/task-transactions.rules';
+import { findTask } from '../../../src/tasks/tasks.rows';
+import { callbackWorkflowId } from '../../../workflows/messages';
+import { stopping } from '../../support/activity-settings';
+import { storePending } from '../../support/books';
+import { aRequest, aTaskInput } from '../../support/builders';
+import { createCallbackDatabase, testAccount } from '../../support/callbacks';
+import type { TestDatabase } from '../../support/database';
+import { connectTemporal, uniqueTaskQueue } from '../../support/temporal';
+
+let database: TestDatabase;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+beforeAll(async () => {
+  database = await createCallbackDatabase();
+  temporal = await connectTemporal();
+});
+afterAll(async () => {
+  await temporal?.close();
+  await database?.drop();
+});
+afterEach(() => database.db.raw('delete from callbacks; delete from tasks'));
+
+const minuteMs = 60_000;
+
+async function repair(startTask: (input: TaskInput) => Promise<boolean> = async () => true) {
+  const findings: unknown[][] = [];
+  await repairPending({
+    db: database.db,
+    // No worker polls this queue, so a delivery stays as it was started.
+    startDelivery: (input) => startDelivery(temporal.client, uniqueTaskQueue(), input),
+    events: { finding: (...found: unknown[]) => void findings.push(found) } as never,
+    startTask,
+    stopping,
+  });
+  return findings;
+}
+
+async function aPendingTask(ageMinutes: number, answered: boolean): Promise<TaskInput> {
+  const createdAtMs = Date.now() - ageMinutes * minuteMs;
+  const input = aTaskInput({ accountId: testAccount, createdAtMs });
+  await storePending(database.db, input, { answered });
+  return input;
+}
+
+const objectOf = async (taskId: string) =>
+  JSON.parse((await findTask(database.db, taskId))?.object ?? 'null') as unknown;
+
+test('a pending task that is older than a minute is started, also if an API process tries in vain to start it', async () => {
+  const [due, tried] = [await aPendingTask(5, true), await aPendingTask(5, true)];
+  await aPendingTask(0.5, true);
+  await releaseStart(database.db, due.taskId, -61);
+  await releaseStart(database.db, tried.taskId, leaseSeconds);
+  const started: string[] = [];
+  expect(await repair(async ({ taskId }) => started.push(taskId) > 0)).toEqual([]);
+  expect(started.sort()).toEqual([due.taskId, tried.taskId].sort());
+});
+
+test('a pending task whose workflow has completed ends as failed', async () => {
+  const { taskId } = await aPendingTask(5, true);
+  await releaseStart(database.db, taskId, -61);
+  const message = 'The task was stopped by the service.';
+  expect(await repair(async () => false)).toEqual([['closed', taskId, message]]);
+  expect(await objectOf(taskId)).toMatchObject({ status: 'failed' });
+});
+
+test('a pending task past its deadline fails without a charge, and its callback is started', async () => {
+  const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 2 * minuteMs });
+  const callback_url = 'https://consumer.example.com/hook';
+  await storePending(
+    database.db,
+    { ...input, deadlineAtMs: Date.now() - minuteMs },
+    { answered: true, request: aRequest({ metadata: { callback_url } }) },
+  );
+  expect(await repair()).toEqual([['closed', input.taskId, expect.stringContaining('expired')]]);
+  const failed = { status: 'failed', error: { code: 'task_error' } };
+  expect(await objectOf(input.taskId)).toMatchObject(failed);
+  const { rows } = await database.db.raw('select 1 from transfers where id like ?', [
+    `${input.taskId}%`,
+  ]);
+  expect(rows).toEqual([]);
+  const delivery = temporal.client.workflow.getHandle(callbackWorkflowId(input.taskId, 1));
+  expect((await delivery.describe()).status.name).toBe('RUNNING');
+  await delivery.terminate();
+});
+
+test('a pending task is withdrawn after a minute if no caller has received its id', async () => {
+  const [old, young] = [await aPendingTask(2, false), await aPendingTask(0, false)];
+  expect(await repair()).toEqual([['withdrawn', old.taskId, expect.any(String)]]);
+  expect(await objectOf(old.taskId)).toMatchObject({ status: 'failed' });
+  expect(await objectOf(young.taskId)).toMatchObject({ status: 'pending' });
+});

@@ -1,0 +1,280 @@
+// Tests the slots of limited channels in a real PostgreSQL. The tests show which waiting job gets a
+// free slot. No job may wait for ever after a change of the catalogue or after an unused turn.
+
+import { findJob } from '../../src/jobs/queries.rows';
+import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/jobs/slots.rows';
+import {
+  closeReported,
+  forgetSending,
+  storeOpened,
+  storeReports,
+  waitForTurn,
+} from '../../src/jobs/steps.rows';
+import { takeOver } from '../../src/jobs/take-over.rows';
+import { closeTask } from '../../src/money/ledger.rows';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aJobInput, aSuccess, aTaskId } from '../support/builders';
+import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
+import { insertTaskRow, planJob } from '../support/upstream';
+
+let database: TestDatabase;
+let channelsMade = 0;
+beforeAll(async () => {
+  database = await createTestDatabase(10);
+});
+afterAll(() => database?.drop());
+
+/** Returns a new channel, so that tests do not share slots. */
+const aChannel = () => `channel-${++channelsMade}`;
+const to = (channel: string) => ({ channel, upstreamModel: 'm' });
+
+async function aJob(accountId = 'acct_test') {
+  const job = aJobInput({ accountId });
+  await insertTaskRow(database.db, job.taskId);
+  await planJob(database.db, job);
+  return job;
+}
+
+async function aWaitingJob(channels: readonly string[], accountId?: string) {
+  const job = await aJob(accountId);
+  expect(await waitForTurn(database.db, job, channels)).toBe(true);
+  return job;
+}
+
+/** Moves the waiting time and the turn of this job into the past. */
+const age = (taskId: string, seconds: number) =>
+  database.db.raw(
+    `update jobs set turn_at = turn_at - make_interval(secs => ?),
+            waiting_since = waiting_since - make_interval(secs => ?) where task_id = ?`,
+    [seconds, seconds, taskId],
+  );
+const turns = async (channel: string, slots: number | null) =>
+  (await giveTurns(database.db, channel, slots)).map(({ taskId }) => taskId);
+
+test('a waiting job gets its turn when any of its channels has a free slot', async () => {
+  const [slow, quick] = [aChannel(), aChannel()];
+  await takeSlot(database.db, await aJob(), to(slow), 1, 'first');
+  const waiting = await aWaitingJob([slow, quick]);
+  expect(await turns(slow, 1)).toEqual([]);
+  expect(await turns(quick, 1)).toEqual([waiting.taskId]);
+  expect((await takeSlot(database.db, waiting, to(slow), 1, 'first')).outcome).toBe('full');
+  expect((await takeSlot(database.db, waiting, to(quick), 1, 'first')).outcome).toBe('taken');
+});
+
+test('a later task does not overtake a waiting task', async () => {
+  const [slow, quick] = [aChannel(), aChannel()];
+  const first = await aWaitingJob([slow, quick]);
+  const later = await aJob();
+  expect((await takeSlot(database.db, later, to(quick), 1, 'first')).outcome).toBe('full');
+  expect(await waitForTurn(database.db, later, [slow, quick])).toBe(true);
+  expect(await turns(quick, 1)).toEqual([first.taskId]);
+});
+
+test('within an account the job that has waited longest gets the next turn', async () => {
+  const channel = aChannel();
+  const jobs = [];
+  for (let n = 0; n < 4; n += 1) jobs.push(await aWaitingJob([channel]));
+  await age(jobs[2]?.taskId ?? '', 60);
+  const order = [jobs[2], jobs[0], jobs[1], jobs[3]];
+  for (const job of order) {
+    const [next] = await turns(channel, 1);
+    expect(next).toBe(job?.taskId);
+    await takeSlot(database.db, job ?? aJobInput(), to(channel), 1, 'first');
+    await database.db('jobs').where({ task_id: next }).update({ state: 'closed' });
+  }
+});
+
+test('a job that does not use its turn blocks no other job, and gets another turn later', async () => {
+  const channel = aChannel();
+  const stuck = await aWaitingJob([channel]);
+  const next = await aWaitingJob([channel], 'acct_test_other');
+  expect(await turns(channel, 1)).toEqual([stuck.taskId]);
+  expect(await turns(channel, 1)).toEqual([]);
+  await age(stuck.taskId, 31);
+  expect(await turns(channel, 1)).toEqual([next.taskId]);
+  expect((await takeSlot(database.db, next, to(channel), 1, 'first')).outcome).toBe('taken');
+  await database.db('jobs').where({ task_id: next.taskId }).update({ state: 'closed' });
+  expect(await turns(channel, 1)).toEqual([]);
+  // The unused turn also does not block a job that never waited.
+  const newcomer = await aJob();
+  expect((await takeSlot(database.db, newcomer, to(channel), 2, 'first')).outcome).toBe('taken');
+  await age(stuck.taskId, 31);
+  expect(await turns(channel, 2)).toEqual([stuck.taskId]);
+});
+
+test('a job whose turn has expired can still take a free slot', async () => {
+  const channel = aChannel();
+  const late = await aWaitingJob([channel]);
+  await turns(channel, 1);
+  await age(late.taskId, 40);
+  expect((await takeSlot(database.db, late, to(channel), 1, 'first')).outcome).toBe('taken');
+});
+
+test('when the limit of a channel is removed, all waiting jobs get their turn', async () => {
+  const channel = aChannel();
+  await takeSlot(database.db, await aJob(), to(channel), 1, 'first');
+  const waiting = [await aWaitingJob([channel]), await aWaitingJob([channel])];
+  expect(await turns(channel, 1)).toEqual([]);
+  const given = await turns(channel, null);
+  expect(new Set(given)).toEqual(new Set(waiting.map(({ taskId }) => taskId)));
+});
+
+test('after the limit of a channel was lowered, no turn is given while too many jobs are running', async () => {
+  const channel = aChannel();
+  for (let n = 0; n < 3; n += 1) await takeSlot(database.db, await aJob(), to(channel), 3, 'first');
+  await aWaitingJob([channel]);
+  expect(await turns(channel, 1)).toEqual([]);
+});
+
+test('a job stops waiting if none of its channels is in the catalogue, and other jobs keep waiting', async () => {
+  const [gone, stays] = [aChannel(), aChannel()];
+  const stranded = await aWaitingJob([gone]);
+  const other = await aWaitingJob([gone, stays]);
+  const released = (await releaseStranded(database.db, [stays])).map(({ taskId }) => taskId);
+  expect(released).toContain(stranded.taskId);
+  expect(released).not.toContain(other.taskId);
+  expect((await findJob(database.db, stranded))?.state).toBe('planned');
+});
+
+test('a stranded job that is just being sent stays with its channel', async () => {
+  const channel = aChannel();
+  const job = await aWaitingJob([channel]);
+  const sending = await database.db.transaction();
+  await takeSlot(sending, job, to(channel), null, 'first');
+  const released = releaseStranded(database.db, ['another']);
+  await until('it waits for the lock', async () => (await statementsWaiting(database.db)) === 1);
+  await sending.commit();
+  expect(await released).not.toContainEqual(expect.objectContaining({ taskId: job.taskId }));
+  const opened = { channel, upstreamId: aTaskId() };
+  expect(await storeOpened(database.db, job, opened)).toBe('open');
+});
+
+test('a turn whose notification failed is given again at once', async () => {
+  const channel = aChannel();
+  const waiting = await aWaitingJob([channel]);
+  await takeBackTurns(database.db, await giveTurns(database.db, channel, 1));
+  expect(await turns(channel, 1)).toEqual([waiting.taskId]);
+});
+
+test('concurrent jobs never take more slots than the channel has', async () => {
+  const channel = aChannel();
+  const jobs = [];
+  for (let n = 0; n < 20; n += 1) jobs.push(await aJob());
+  const slots = await Promise.all(
+    jobs.map((job) => takeSlot(database.db, job, to(channel), 5, 'first')),
+  );
+  expect(slots.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5);
+});
+
+test('a task that ends while its job is being sent closes that job', async () => {
+  const { db } = database;
+  const accountId = await anAccountWith(db, `acct_${aTaskId()}`, 10_000_000);
+  const taskId = aTaskId();
+  await openNew(db, anOpening(accountId, taskId, 1_000_000));
+  const job = aJobInput({ taskId, accountId });
+  const sending = await db.transaction();
+  const channel = aChannel();
+  expect((await takeSlot(sending, job, to(channel), null, 'first')).outcome).toBe('taken');
+  const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sending.commit();
+  await closing;
+  expect((await findJob(db, job))?.state).toBe('closed');
+  const placed = { channel, upstreamId: `job-of-${taskId}` };
+  expect(await storeOpened(db, job, placed)).toBe('unwanted');
+  // If this worker dies now, the reconciler cancels the job.
+  expect(await findJob(db, job)).toMatchObject({ cancel: 'wanted' });
+  expect((await takeSlot(db, job, to(aChannel()), null, 'first')).outcome).toBe('moved');
+});
+
+test('a repeated create that is answered after its generation has ended cancels nothing', async () => {
+  const { db } = database;
+  const job = await aJob();
+  const channel = aChannel();
+  const placed = { channel, upstreamId: `job-of-${job.taskId}` };
+  await takeSlot(db, job, to(channel), null, 'first');
+  await storeOpened(db, job, placed);
+  await storeReports(db, [{ ...job, report: aSuccess() }]);
+  await closeReported(db, job);
+  expect(await storeOpened(db, job, placed)).toBe('open');
+  expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: null });
+});
+
+test('a running job that its provider queues again is still shown as running', async () => {
+  const { db } = database;
+  const job = await anOpenJob();
+  const running = { ...aSuccess(), status: 'running' } as const;
+  await storeReports(db, [{ ...job, report: running }]);
+  const again = { ...job, report: { ...running, status: 'queued' } as const };
+  expect(await storeReports(db, [again])).toEqual([again]);
+  expect(await db('jobs').where({ task_id: job.taskId }).first()).toMatchObject({
+    status: 'running',
+  });
+});
+
+test('the first end of a job that is stored counts, and a later one plans no enhancement', async () => {
+  const { db } = database;
+  const job = await anOpenJob();
+  await db.raw(
+    `update tasks set plan = (plan::jsonb || '{"enhancement": {}}')::json where id = ?`,
+    [job.taskId],
+  );
+  const failed = { ...job, report: { ...aSuccess(), status: 'failed' } as const };
+  expect(await storeReports(db, [failed])).toEqual([failed]);
+  expect(await storeReports(db, [{ ...job, report: aSuccess() }])).toEqual([]);
+  expect(await findJob(db, job)).toMatchObject({ report: { status: 'failed' } });
+  expect(await findJob(db, { ...job, kind: 'super_resolution' })).toBeNull();
+});
+
+async function anOpenJob() {
+  const job = await aJob();
+  const channel = aChannel();
+  await takeSlot(database.db, job, to(channel), null, 'first');
+  await storeOpened(database.db, job, { channel, upstreamId: `job-of-${job.taskId}` });
+  return job;
+}
+
+test('an answer of a channel that a later attempt has left is not stored at the next channel', async () => {
+  const { db } = database;
+  const job = await aJob();
+  const [left, next] = [aChannel(), aChannel()];
+  await takeSlot(db, job, to(left), null, 'earlier');
+  await takeOver(db, job, 'later');
+  expect(await forgetSending(db, job, 'later')).toBe(true);
+  const late = { channel: left, upstreamId: `late-${job.taskId}` };
+  expect(await storeOpened(db, job, late)).toBe('second');
+  await takeSlot(db, job, to(next), null, 'later');
+  expect(await storeOpened(db, job, late)).toBe('second');
+  const kept = { channel: next, upstreamId: `kept-${job.taskId}` };
+  expect(await storeOpened(db, job, kept)).toBe('open');
+  expect(await findJob(db, job)).toMatchObject(kept);
+});
+
+test('an upstream job of another task is told from a second job, wherever the job of this task is', async () => {
+  const { db } = database;
+  const [job, other] = [await aJob(), await aJob()];
+  const channel = aChannel();
+  const placed = { channel, upstreamId: `job-of-${other.taskId}` };
+  await takeSlot(db, other, to(channel), null, 'first');
+  expect(await storeOpened(db, other, placed)).toBe('open');
+  await takeSlot(db, job, to(channel), null, 'earlier');
+  expect(await storeOpened(db, job, placed)).toBe('not ours');
+  await forgetSending(db, job, 'earlier');
+  await takeSlot(db, job, to(aChannel()), null, 'later');
+  expect(await storeOpened(db, job, placed)).toBe('not ours');
+});
+
+test('an attempt takes over a job in its current state, and the earlier attempt can no longer change the job', async () => {
+  const { db } = database;
+  const job = await aJob();
+  const later = 'later';
+  expect((await takeSlot(db, job, to(aChannel()), null, 'earlier')).outcome).toBe('taken');
+  expect(await forgetSending(db, job, 'earlier')).toBe(true);
+  expect(await takeOver(db, job, later)).toMatchObject({ state: 'planned' });
+  const second = aChannel();
+  expect((await takeSlot(db, job, to(second), null, 'earlier')).outcome).toBe('taken');
+  expect(await takeOver(db, job, later)).toMatchObject({ state: 'sending', channel: second });
+  expect(await forgetSending(db, job, 'earlier')).toBe(false);
+  expect(await forgetSending(db, job, 'later')).toBe(true);
+});

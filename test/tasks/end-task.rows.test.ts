@@ -1,0 +1,93 @@
+// Tests what every end of a task stores, whichever statement ends it: the final object, and the
+// callback that the end owes.
+
+import { createWebhook } from '../../src/callbacks/webhooks.rows';
+import { awaitResults, findResults } from '../../src/files/results.rows';
+import { closeTask, openTask } from '../../src/money/ledger.rows';
+import { failPending } from '../../src/tasks/pending.rows';
+import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
+import { aRequest, aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+const own = 'https://consumer.example.com/own';
+const hook = 'https://consumer.example.com/hook';
+
+const ends = {
+  async succeeded(accountId: string, id: string) {
+    expect((await openTask(database.db, anOpening(accountId, id, 100))).outcome).toBe('opened');
+    return closeTask(database.db, aClosing(id, 100, 40));
+  },
+  async failed(accountId: string, id: string) {
+    expect((await openTask(database.db, anOpening(accountId, id, 100))).outcome).toBe('opened');
+    return closeTask(database.db, aClosing(id, 100, null));
+  },
+  cancelled: (_: string, id: string) => failPending(database.db, id, 'cancelled'),
+  refused: (accountId: string, id: string) =>
+    openTask(database.db, anOpening(accountId, id, 10 ** 9)),
+};
+
+async function aPending(callbackUrl?: string) {
+  const id = aTaskId();
+  const accountId = await anAccountWith(database.db, `acct_${id}`, 1_000);
+  const request = aRequest(callbackUrl ? { metadata: { callback_url: callbackUrl } } : {});
+  await storePending(database.db, anOpening(accountId, id, 100), { request });
+  return { id, accountId };
+}
+
+const rowOf = (id: string) => database.db('tasks').where({ id }).first('object', 'status');
+const callbacksOf = (id: string) =>
+  database.db('callbacks').where({ task_id: id }).select('url', 'webhook_id as webhookId', 'state');
+
+describe.each(Object.entries(ends))('a task that ends as %s', (name, end) => {
+  const status = name === 'succeeded' ? 'succeeded' : 'failed';
+
+  test('has an object from its end on, and owes a callback to its own address', async () => {
+    const { id, accountId } = await aPending(own);
+    await createWebhook(database.db, webhook(accountId, ['succeeded', 'failed']));
+    expect(await rowOf(id)).toEqual({ object: null, status: null });
+    expect(await end(accountId, id)).toMatchObject({ hasCallback: true });
+    expect(await rowOf(id)).toMatchObject({ object: { id, status }, status });
+    expect(await callbacksOf(id)).toEqual([{ url: own, webhookId: null, state: 'pending' }]);
+  });
+
+  test('owes a callback to the newest webhook that takes its status', async () => {
+    const { id, accountId } = await aPending();
+    const other = status === 'failed' ? 'succeeded' : 'failed';
+    await createWebhook(database.db, webhook(accountId, [status], 1));
+    const wanted = await createWebhook(database.db, webhook(accountId, [status], 2));
+    await createWebhook(database.db, webhook(accountId, [other], 3));
+    expect(await end(accountId, id)).toMatchObject({ hasCallback: true });
+    expect(await callbacksOf(id)).toEqual([{ url: hook, webhookId: wanted?.id, state: 'pending' }]);
+  });
+
+  test('owes no callback without an address', async () => {
+    const { id, accountId } = await aPending();
+    expect(await end(accountId, id)).toMatchObject({ hasCallback: false });
+    expect(await callbacksOf(id)).toEqual([]);
+  });
+});
+
+function webhook(accountId: string, events: ('succeeded' | 'failed')[], nowMs = 1) {
+  return { accountId, url: hook, events, max: 10, nowMs };
+}
+
+test.each([
+  ['failed', true],
+  ['succeeded', false],
+] as const)('the results of a task that ends as %s expire with it: %s', async (name, doExpire) => {
+  const { id, accountId } = await aPending();
+  const { db } = database;
+  const url = 'https://m.example.com/v';
+  const source = { role: 'video', url, channel: 'studio', expiresAt: null } as const;
+  // The results of a task that ends without a copy are awaited.
+  await awaitResults(db, { taskId: id, traceId: '', sources: [source], triedForSeconds: 600 });
+  await ends[name](accountId, id);
+  const [file] = await findResults(db, id);
+  expect(file?.isExpired).toBe(doExpire);
+});

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { finalObject, finishedVideo, resultSources } from '../../src/tasks/ending.rules';
+import { anEnhancedPlan, aPlan, aSuccess, aTaskId } from '../support/builders';
+
+test('the video of an enhanced task comes from the enhancer, and its last frame from the generator', () => {
+  const frame = 'https://media.example.com/frame.png';
+  const video = 'https://enhancer.example.com/video.mp4';
+  const sources = resultSources({
+    plan: { ...anEnhancedPlan(), returnsLastFrame: true },
+    generation: { ...aSuccess({ lastFrameUrl: frame }), channel: 'studio' },
+    enhanced: {
+      ...aSuccess({ videoUrl: video }),
+      kind: 'super_resolution',
+      channel: 'enhancer',
+    },
+    stored: undefined,
+  });
+  expect(sources).toEqual([
+    { role: 'video', url: video, channel: 'enhancer', expiresAt: null },
+    { role: 'last_frame', url: frame, channel: 'studio', expiresAt: null },
+  ]);
+});
+
+const identity = { id: aTaskId(), traceId: 't', model: 'studio-2.0', createdAt: 1 };
+const kept = { stored: true, links: {}, expiresAt: 1 } as const;
+const enhancedBy = (durationSeconds: number, planned = 5, milliseconds?: number) =>
+  finishedVideo({
+    plan: { ...anEnhancedPlan(), durationSeconds: planned },
+    generation: aSuccess(),
+    enhanced: { ...aSuccess({ durationSeconds }), kind: 'super_resolution' },
+    stored: { ...kept, ...(milliseconds === undefined ? {} : { milliseconds }) },
+  }).outputMilliseconds;
+
+test.each([
+  ['counts as reported', 5.1, 5, 5_042, 5_100],
+  ['counts up to the measured length and a second', 3_600, 5, 5_042, 6_042],
+  ['counts up to a second more than a file that is shorter than requested', 60, 5, 3_000, 4_000],
+  ['counts up to the measured length if the model chose it', 15, -1, 5_042, 6_042],
+  ['counts up to three times the hold if the file has no length', 15.126, 5, undefined, 15_126],
+  ['does not count above that', 15.127, 5, undefined, null],
+  ['does not count above that, whatever the file says', 60, 5, 60_000, null],
+])('the length of an enhancement %s', (_, reported, planned, measured, counted) => {
+  expect(enhancedBy(reported, planned, measured)).toBe(counted);
+});
+
+test('no reported figure charges a line more than the factor of the plan, and a bill says if none counts', () => {
+  const figure = fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }), { nil: null });
+  fc.assert(
+    fc.property(figure, figure, fc.double({ min: 1, max: 5, noNaN: true }), (t, ms, factor) => {
+      const plan = { ...anEnhancedPlan(), chargeMaxFactor: factor };
+      const completionTokens = t === null ? null : Math.round(t);
+      const durationSeconds = ms === null ? null : ms / 1_000;
+      const enhanced = aSuccess({ durationSeconds });
+      const work = {
+        plan,
+        generation: aSuccess({ completionTokens, durationSeconds: null }),
+        enhanced: { ...enhanced, kind: 'super_resolution' as const },
+        stored: kept,
+      };
+      const { object, charge } = finalObject(identity, work, { succeeded: true }, 1);
+      const isHeld = charge.map((line, at) => {
+        const held = plan.hold.lines[at]!;
+        expect(line.amountMicros).toBeLessThanOrEqual(Math.ceil(factor * held.amountMicros));
+        return line.amountMicros === held.amountMicros;
+      });
+      if (object.billing?.usage_missing) expect(isHeld).toContain(true);
+    }),
+  );
+  const work = { plan: aPlan(), enhanced: undefined, stored: kept };
+  const generation = aSuccess({ completionTokens: 900_000_000 });
+  const { object } = finalObject(identity, { ...work, generation }, { succeeded: true }, 1);
+  expect(object.billing).toMatchObject({ charged: '5.009400', usage_missing: true });
+  expect(object.usage).toMatchObject({ completion_tokens: 108_900 });
+});

@@ -1,0 +1,67 @@
+// Every statement that tells the state of a live task tells the state that callers see: the statement
+// behind GET, the lists of each status, and the counts of the metrics.
+
+import { listTasks } from '../../src/tasks/list.rows';
+import { readOpenWork } from '../../src/tasks/open-work.rows';
+import { findTask } from '../../src/tasks/tasks.rows';
+import { anAccountWith, anOpening, openNew, storePending } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+
+const accountId = 'acct';
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase(2);
+  await anAccountWith(database.db, accountId, 1_000);
+});
+afterAll(() => database?.drop());
+beforeEach(() => database.db.raw('truncate tasks, jobs cascade'));
+
+const steps: Record<string, string> = {
+  'the generator has the job': `update jobs set state = 'open', channel = 'studio'`,
+  'the generation runs': `update jobs set status = 'running'`,
+  'the generation is done': `update jobs set status = 'succeeded'`,
+  'the generation has failed': `update jobs set status = 'failed'`,
+  'an enhancement is planned': `insert into jobs (task_id, kind, account_id)
+                                select task_id, 'super_resolution', account_id from jobs`,
+  'the enhancement runs': `update jobs set status = 'running' where kind = 'super_resolution'`,
+  'results are stored': `insert into files (id, account_id, task_id, role, key, link_token, media, expires_at)
+                         select 'f', account_id, id, 'video', 'k', 't', 'video', now() from tasks`,
+};
+const [open, runs, done, failed, planned, enhances, stores] = Object.keys(steps) as string[];
+
+test.each<[string, (string | undefined)[]]>([
+  ['pending', []],
+  ['submitted', []],
+  ['submitted', [open]],
+  ['running: generation', [open, runs]],
+  ['running: generation', [open, done]],
+  ['running: generation', [open, failed]],
+  ['running: super_resolution', [open, done, planned]],
+  ['running: super_resolution', [open, done, planned, enhances]],
+  ['running: storing', [open, done, stores]],
+  ['running: storing', [open, done, planned, enhances, stores]],
+])('all statements call a task "%s" after %j', async (state, happened) => {
+  const { db } = database;
+  const id = aTaskId();
+  const input = anOpening(accountId, id, 40);
+  await (state === 'pending' ? storePending(db, input) : openNew(db, input));
+  for (const step of happened) await db.raw(steps[step!]!);
+
+  const stored = await findTask(db, id);
+  const object = JSON.parse(stored?.object ?? '') as { status: string; stage?: string };
+  expect(shown(object)).toBe(state);
+  const { tasks } = await readOpenWork(db);
+  expect(tasks.map(shown)).toEqual([state]);
+  const listed = ['pending', 'submitted', 'running'] as const;
+  const found = await Promise.all(
+    listed.map(async (status) => {
+      const { rows } = await listTasks(db, { accountId, status, limit: 10 });
+      return rows.length > 0 ? [status] : [];
+    }),
+  );
+  expect(found.flat()).toEqual([object.status]);
+});
+
+const shown = ({ status, stage }: { status: string; stage?: string | null }) =>
+  stage ? `${status}: ${stage}` : status;
