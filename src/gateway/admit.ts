@@ -38,33 +38,7 @@ export function createAdmission(
   readonly countUpload: CountUpload;
   readonly countMessage: CountMessage;
 } {
-  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
-  const limit = (
-    what: string,
-    perSecond: number,
-    rateOf: (caller: Caller) => number | null = () => null,
-  ): CallerLimit => {
-    const buckets = createBuckets({ subject: `This key may ${what}`, perSecond, elapsed });
-    return {
-      take: (caller) => buckets.take(caller.keyId, rateOf(caller)),
-      giveBack: (caller) => buckets.giveBack(caller.keyId, rateOf(caller)),
-      headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
-    };
-  };
-  // If a key has a higher create rate, its request rate is raised in the same proportion.
-  const requestRateOf = ({ rates: own }: Caller) =>
-    Math.ceil(requestRatePerSecond * Math.max(1, (own.createRate ?? 0) / createRatePerSecond));
-  const limits: Readonly<Record<CallKind, CallerLimit>> = {
-    changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
-    uploads: limit('upload files', rates.uploadRatePerSecond),
-    quotes: limit('ask for quotes', rates.quoteRatePerSecond),
-    reads: createCallerLimit('readRate', {
-      what: 'read tasks and files',
-      perSecond: readRatePerSecond,
-      elapsed,
-    }),
-    lists: limit('ask for lists and accounts', rates.listRatePerSecond),
-  };
+  const limits = limitsOf(rates, elapsed);
   const messages = countMessages(limits);
   const beginCall = limitCallsOfAccounts(rates);
   const beginUpload = limitUploads(rates);
@@ -88,6 +62,37 @@ export function createAdmission(
     admit,
     countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller),
     countMessage: (ctx, kind) => messages.countAs(ctx, ctx.state.caller, kind),
+  };
+}
+
+/** The limit of each kind of calls. */
+function limitsOf(rates: Rates, elapsed: () => number): Readonly<Record<CallKind, CallerLimit>> {
+  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
+  const limit = (
+    what: string,
+    perSecond: number,
+    rateOf: (caller: Caller) => number | null = () => null,
+  ): CallerLimit => {
+    const buckets = createBuckets({ subject: `This key may ${what}`, perSecond, elapsed });
+    return {
+      take: (caller) => buckets.take(caller.keyId, rateOf(caller)),
+      giveBack: (caller) => buckets.giveBack(caller.keyId, rateOf(caller)),
+      headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
+    };
+  };
+  // If a key has a higher create rate, its request rate is raised in the same proportion.
+  const requestRateOf = ({ rates: own }: Caller) =>
+    Math.ceil(requestRatePerSecond * Math.max(1, (own.createRate ?? 0) / createRatePerSecond));
+  return {
+    changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
+    uploads: limit('upload files', rates.uploadRatePerSecond),
+    quotes: limit('ask for quotes', rates.quoteRatePerSecond),
+    reads: createCallerLimit('readRate', {
+      what: 'read tasks and files',
+      perSecond: readRatePerSecond,
+      elapsed,
+    }),
+    lists: limit('ask for lists and accounts', rates.listRatePerSecond),
   };
 }
 

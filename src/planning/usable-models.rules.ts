@@ -1,7 +1,7 @@
 // The models that a caller can use.
 
 import { type Catalogue, hasRetired, type Model } from '../catalogue/catalogue.rules';
-import { permissionFault, type Permissions, withOwnChannels } from './permissions.rules';
+import { type Permissions, permissionFault, withOwnChannels } from './permissions.rules';
 
 /**
  * The models that are sold now, that this key may use and that at least one permitted channel
