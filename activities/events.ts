@@ -4,13 +4,7 @@
 import type { Difference } from '../src/money/audit.rows';
 import type { BillingLine } from '../src/planning/plan-types.rules';
 
-type FindingKind =
-  | 'closed'
-  | 'withdrawn'
-  | 'stuck'
-  | 'unwatched'
-  | 'unreadable'
-  | 'unknown_to_temporal';
+type FindingKind = 'closed' | 'stuck' | 'unwatched' | 'unreadable' | 'unknown_to_temporal';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;

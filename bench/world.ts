@@ -115,8 +115,7 @@ export async function openWorld(
 }
 
 /**
- * The service has its default settings, except the generator, the accept timeout, and the limits
- * that a bench exceeds.
+ * The service has its default settings, except the generator and the limits that a bench exceeds.
  */
 function startService(
   dataDir: string,
@@ -131,9 +130,6 @@ function startService(
       STUDIO_URL: generatorUrl,
       CATALOGUE_FILE: writeCatalogue(dataDir, generatorUrl),
       QUEUED_TASKS_MAX: '1000000',
-      // With the default timeout, a slow create is answered early with `pending`, and the measured
-      // time is too short.
-      ACCEPT_TIMEOUT_MS: '15000',
       CREATE_RATE_PER_SECOND: '100000',
       READ_RATE_PER_SECOND: '1000000',
     },

@@ -68,7 +68,7 @@ async function admit(task: TaskState): Promise<TaskObject | null> {
   const opened = await openTask(task.input);
   const known = opened.outcome === 'opened' ? null : opened.object;
   if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
-  task.admitted(known, opened.outcome === 'refused' ? opened.refusal : undefined);
+  task.admitted(known);
   return known;
 }
 

@@ -3,7 +3,6 @@
 // Histories record every name here: names may be added, but never changed. This file imports no
 // library, so the API can load it without workflow code.
 
-import type { CreatedTask } from '../src/contract/task';
 import type { TaskFacts } from '../src/tasks/task.rules';
 
 export const workflowNames = {
@@ -24,17 +23,10 @@ export function queuesOf(taskQueue: string) {
   } as const;
 }
 
-export const acceptUpdate = 'accept';
 export const taskQuery = 'task';
 export const jobSignal = 'job';
 export const turnSignal = 'turn';
 export const attemptSignal = 'attempt';
-export const refusedFailure = 'Refused';
-
-/** The answer of the `accept` update. */
-export interface Accepted {
-  readonly task: CreatedTask;
-}
 
 /** The answer of the query: facts that are committed, and what the workflow is doing. */
 export interface ToldTask {

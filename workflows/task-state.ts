@@ -1,36 +1,25 @@
-// The state of a task's workflow. The answer of the `accept` update shows the state to the caller
-// that creates the task. The query shows the state to callers that read the task. The search
+// The state of a task's workflow. The query shows the state to callers that read the task. The search
 // attributes and the details in the Temporal UI show it to operators. The state only moves forward.
 
 import type { SearchAttributePair } from '@temporalio/common';
 import {
-  ApplicationFailure,
   defineQuery,
   defineSignal,
-  defineUpdate,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { Refusal } from '../src/contract/error';
 import type { TaskObject } from '../src/contract/task';
 import type { KeptResults, StoreResults } from '../src/files/results.rules';
 import type { JobInput, JobKind, JobReport, PlacementAttempt } from '../src/jobs/job.rules';
 import type { Plan } from '../src/planning/plan-types.rules';
 import { resultSources, type Work } from '../src/tasks/ending.rules';
 import type { LiveTask, TaskFacts } from '../src/tasks/task.rules';
-import { createdTask, factsAfter, liveObject, stageOf } from '../src/tasks/task.rules';
+import { factsAfter, liveObject, stageOf } from '../src/tasks/task.rules';
 import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import { detailsOf, messageFor } from './details';
-import type { Accepted, ToldTask } from './messages';
-import {
-  acceptUpdate,
-  attemptSignal,
-  jobSignal,
-  refusedFailure,
-  taskQuery,
-  turnSignal,
-} from './messages';
+import type { ToldTask } from './messages';
+import { attemptSignal, jobSignal, taskQuery, turnSignal } from './messages';
 import * as attributes from './search-attributes';
 import { TaskJobs } from './task-jobs';
 
@@ -49,10 +38,6 @@ export class TaskState {
   /** Our links to the results, once all results are stored. */
   stored: KeptResults | undefined;
 
-  private decide: () => void = () => undefined;
-  private readonly decided = new Promise<void>((resolve) => {
-    this.decide = resolve;
-  });
   // Only facts that an activity has committed, so the workflow may know less than the rows, but
   // never more. The rows alone tell that results are being stored.
   private facts: TaskFacts = {
@@ -62,8 +47,6 @@ export class TaskState {
     isStoring: false,
   };
   private final: TaskObject | null = null;
-  /** The reason why openTask refused the task. The task has then ended as failed. */
-  private refusal: Refusal | undefined;
   private unwritten: SearchAttributePair[] = [];
 
   constructor(readonly input: TaskInput) {
@@ -99,15 +82,10 @@ export class TaskState {
     return { taskId, accountId, kind, plan, traceId };
   }
 
-  /**
-   * The row of the task is no longer pending. If the task has ended already, `final` is its object.
-   * The waiting create is then answered.
-   */
-  admitted(final: TaskObject | null, refusal?: Refusal): void {
+  /** The row of the task is no longer pending. If the task has ended already, `final` is its object. */
+  admitted(final: TaskObject | null): void {
     this.facts = { ...this.facts, isOpened: true };
     this.final = final;
-    this.refusal = refusal;
-    this.decide();
     this.describe();
   }
 
@@ -184,15 +162,6 @@ export class TaskState {
       this.jobs.tried(attempt);
       this.describe();
     });
-    setHandler(defineUpdate<Accepted>(acceptUpdate), () => this.answer());
-  }
-
-  /** Answers the create when the task is opened or refused, even if the task is being cancelled. */
-  private async answer(): Promise<Accepted> {
-    await this.decided;
-    const { refusal } = this;
-    if (refusal) throw ApplicationFailure.nonRetryable(refusal.message, refusedFailure, refusal);
-    return { task: createdTask(this.object()) };
   }
 
   /** True if the last job has succeeded, so that the results are stored next. */

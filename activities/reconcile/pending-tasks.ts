@@ -1,22 +1,13 @@
-// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task is
-// withdrawn if no caller got its id. A task that no API process starts is started here.
+// Repairs pending tasks that no process is working on. A task past its deadline is ended. A task that
+// no API process starts is started here.
 
-import {
-  claimStarts,
-  failPending,
-  listExpiredPending,
-  listUnanswered,
-} from '../../src/tasks/pending.rows';
-import { expiredMessage, stoppedMessage, withdrawnMessage } from '../../src/tasks/task.rules';
+import { claimStarts, failPending, listExpiredPending } from '../../src/tasks/pending.rows';
+import { expiredMessage, stoppedMessage } from '../../src/tasks/task.rules';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
 
 type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery' | 'stopping'>;
 
-// A task is withdrawn if its create was not answered for this long. A create waits for at most 15 s
-// (ACCEPT_TIMEOUT_MS). The API marks the row as answered before it answers with the task. So a task is
-// never withdrawn if its caller got it; a 503 with its id says that this may happen.
-const unansweredSeconds = 60;
 // Within this time an API process starts the task, unless no API process runs, all are busy, or they
 // cannot reach Temporal. The latter try the task again and again, so their leases do not count. A task
 // that is started twice has one workflow.
@@ -30,10 +21,6 @@ const failuresMax = 3;
 
 export async function repairPending(deps: Pending): Promise<void> {
   const { db } = deps;
-  for (const id of await listUnanswered(db, unansweredSeconds, endedMax)) {
-    unlessStopping(deps.stopping);
-    await end(deps, id, withdrawnMessage, 'withdrawn');
-  }
   for (const { id, expiresAfterSeconds } of await listExpiredPending(db, endedMax)) {
     unlessStopping(deps.stopping);
     await end(deps, id, expiredMessage(expiresAfterSeconds));
@@ -67,16 +54,10 @@ export async function startForgotten(
   }
 }
 
-async function end(
-  deps: Pending,
-  taskId: string,
-  message: string,
-  finding: 'closed' | 'withdrawn' = 'closed',
-): Promise<void> {
-  const which = finding === 'withdrawn' ? 'unanswered' : 'any';
-  const ended = await failPending(deps.db, taskId, message, which);
+async function end(deps: Pending, taskId: string, message: string): Promise<void> {
+  const ended = await failPending(deps.db, taskId, message);
   if (!ended) return;
-  deps.events.finding(finding, taskId, message);
+  deps.events.finding('closed', taskId, message);
   // If the delivery cannot be started now, lost-callbacks.ts starts it later.
   if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);
 }

@@ -4,7 +4,6 @@
 
 import { join } from 'node:path';
 import { CompleteAsyncError } from '@temporalio/activity';
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
@@ -15,8 +14,7 @@ import { findTestServer } from '../../src/embedded/temporal-binary';
 import { addSearchAttributes } from '../../src/engine/setup';
 import type { JobReport, PlacedJob } from '../../src/jobs/job.rules';
 import type { CloseTask, TaskInput } from '../../src/tasks/task-transactions.rules';
-import type { Accepted } from '../../workflows/messages';
-import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
+import { jobSignal, workflowNames } from '../../workflows/messages';
 import { attributesAtStart, searchAttributes } from '../../workflows/search-attributes';
 import type { Finding, Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
@@ -80,18 +78,13 @@ async function liveThrough(
   input: TaskInput,
   generation: string,
 ): Promise<number> {
-  const start = new WithStartWorkflowOperation(workflowNames.generateVideo, {
+  const handle = await env.client.workflow.start<Workflow>(workflowNames.generateVideo, {
     workflowId: input.taskId,
     taskQueue,
     args: [input],
     workflowIdConflictPolicy: 'FAIL',
     typedSearchAttributes: attributesAtStart(input),
   });
-  await env.client.workflow.executeUpdateWithStart<Workflow, Accepted, []>(acceptUpdate, {
-    startWorkflowOperation: start,
-    updateId: acceptUpdate,
-  });
-  const handle = await start.workflowHandle();
   await env.sleep('10 s');
   const job = { kind: 'generation', channel: 'studio', upstreamId: 'job-1' } as const;
   const running: JobReport = { ...job, status: 'running' };

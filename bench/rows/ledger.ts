@@ -23,7 +23,7 @@ import type { World } from '../world';
 
 const clients = 16;
 const accounts = 200;
-const accepting = { leaseSeconds: 60, queuedTasksMax: 1_000_000 };
+const accepting = { queuedTasksMax: 1_000_000 };
 
 export const ledgerRow: Row = {
   name: 'ledger',

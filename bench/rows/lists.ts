@@ -98,7 +98,7 @@ async function addLive(db: Knex, makeTask: ReturnType<typeof ledgerTasks>): Prom
   for (let nth = 0; nth < 200; nth += 1) {
     const account = nth % 2 === 0 ? largestAccount : largestAccount.replace(/1$/, '2');
     const { create, open } = makeTask(`task_live_${process.pid}_${nth}`, account);
-    await acceptTask(db, create, { leaseSeconds: 3_600, queuedTasksMax: 1_000_000 });
+    await acceptTask(db, create, { queuedTasksMax: 1_000_000 });
     if (nth % 4 > 0) await openTask(db, open);
   }
 }

@@ -16,7 +16,7 @@ import { statement } from '../../src/money/statement.rows';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
-import { claimStarts, listExpiredPending, listUnanswered } from '../../src/tasks/pending.rows';
+import { claimStarts, listExpiredPending } from '../../src/tasks/pending.rows';
 import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
 import { answerRepeat } from '../../src/tasks/repeated.rows';
 import { findTask, findTaskOfJob } from '../../src/tasks/tasks.rows';
@@ -100,7 +100,6 @@ export function listsOfOperators(db: Knex): Calls {
 export function searchesOfReconciler(db: Knex): Calls {
   const startDelivery = () => Promise.resolve(undefined);
   return {
-    'reconciler: unanswered creates': () => listUnanswered(db, 60, 500),
     'reconciler: expired pending tasks': () => listExpiredPending(db, 500),
     'reconciler: starts that nobody claimed': () =>
       claimStarts(db, { limit: 500, leaseSeconds: 60, olderThanSeconds: 60 }),
@@ -125,7 +124,7 @@ const createForgetOldOnce = (db: Knex) => async () => {
 /** The three statements of a task of this account. */
 export function statementsOfTask(db: Knex, makeTask: ReturnType<typeof ledgerTasks>): Calls {
   let last = 0;
-  const options = { leaseSeconds: 60, queuedTasksMax: 1_000_000 };
+  const options = { queuedTasksMax: 1_000_000 };
   const next = () => {
     last += 1;
     return makeTask(`task_bench_${process.pid}_${last}`, largestAccount);

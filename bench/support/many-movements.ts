@@ -56,9 +56,9 @@ const insertAccounts = `
 
 const insertTasks = `
   insert into tasks (id, account_id, model, object, request, plan, request_hash,
-                     trace_id, hold_micros, answered, created_at, deadline_at, finished_at)
+                     trace_id, hold_micros, created_at, deadline_at, finished_at)
   select id, account_id, 'studio-2.0', replace(:object, :templateId, id)::json,
-         cast(:request as json), cast(:plan as json), 'bench', 'bench', 0, true, now(), now(), now()
+         cast(:request as json), cast(:plan as json), 'bench', 'bench', 0, now(), now(), now()
     from (select 'acct_' || a as account_id, 'task_' || a || '_' || n as id
             from generate_series(1, cast(:accounts as int)) a,
                  generate_series(1, cast(:tasksEach as int)) n) new`;

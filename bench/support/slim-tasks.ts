@@ -150,13 +150,13 @@ const insertCredits = `
 
 const insertTasks = `
   insert into tasks (id, account_id, key_id, model, object, request, plan, request_hash, trace_id,
-                     hold_micros, answered, created_at, deadline_at, finished_at)
+                     hold_micros, created_at, deadline_at, finished_at)
   select id, account_id, key_id, model,
          replace(case when kept and failed then :failed when kept then :succeeded
                       when failed then :slimFailed else :slimSucceeded end, :templateId, id)::json,
          case when kept then :request else '{}' end::json,
          case when kept then :plan else '{}' end::json,
-         case when kept then repeat('0', 64) else '' end, :traceId, cast(:held as bigint), true,
+         case when kept then repeat('0', 64) else '' end, :traceId, cast(:held as bigint),
          created_at, created_at + interval '2 days', created_at + interval '1 minute'
     from (${aStatement}) task`;
 

@@ -48,23 +48,6 @@ export async function setTimeZone(db: Knex, accountId: string, zone: string): Pr
 }
 
 /**
- * Locks all budgets that apply to a create with this key; the transaction holds the locks until its
- * end. So creates under one budget are checked one after the other. The order of the locks is
- * fixed, to prevent deadlocks.
- */
-export async function lockBudgets(
-  trx: Knex.Transaction,
-  accountId: string,
-  keyId: string,
-): Promise<void> {
-  await trx.raw(
-    `select 1 from budgets where account_id = ? and (key_id is null or key_id = ?)
-      order by key_id, period for no key update`,
-    [accountId, keyId],
-  );
-}
-
-/**
  * Lists the budgets that apply to creates with this key. Without a key, lists all budgets of the
  * account.
  */

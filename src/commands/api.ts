@@ -108,11 +108,10 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
   const { temporalNamespace: namespace } = config;
   const temporal = createTemporalClient({
     // The connection is not awaited. The API answers "not ready" until Temporal can be reached.
-    connection: lazyConnection({ ...temporalAccess(config), namespace }, config.acceptTimeoutMs),
+    connection: lazyConnection({ ...temporalAccess(config), namespace }),
     namespace,
     encryptionKeys: config.encryptionKeys,
     taskQueue: config.temporalTaskQueue,
-    acceptTimeoutMs: config.acceptTimeoutMs,
     onError: observer.temporalFailure,
   });
   const starter = createStarter(db, temporal, observer.starterFailed);

@@ -144,9 +144,6 @@ export const table = z.object({
     ),
 
   // Limits of the API.
-  ACCEPT_TIMEOUT_MS: whole(100, 15_000)
-    .default(3_000)
-    .describe('Time a create waits for its workflow before it answers `pending`.'),
   CREATE_RATE_PER_SECOND: whole(1, 100_000)
     .default(50)
     .describe(

@@ -1,4 +1,4 @@
-// All error codes of the API, each with its HTTP status and type. Two codes are server errors; the
+// All error codes of the API, each with its HTTP status and type. Three codes are server errors; the
 // caller causes all other errors. Workflow histories contain the codes, so codes may be added but
 // never renamed.
 
@@ -34,6 +34,7 @@ export const refusals = {
   rate_limited: { status: 429, type: 'rate_limit_error' },
   internal_error: { status: 500, type: 'server_error' },
   unavailable: { status: 503, type: 'server_error' },
+  outcome_unknown: { status: 503, type: 'server_error' },
 } as const;
 
 export type RefusalCode = keyof typeof refusals;

@@ -174,8 +174,12 @@ const sentences: Readonly<
   ],
   internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
   unavailable: [
-    'the service cannot answer now; after a create the message says whether anything was stored',
+    'the service cannot answer now; a create has stored nothing',
     'The service cannot answer at the moment. Try again shortly.',
+  ],
+  outcome_unknown: [
+    'it is not known whether the create stored its task, whose id is in the header Location',
+    'It is not known whether the task task_… was stored. If it was, it runs. Repeat the call with the same Idempotency-Key, or look for the task at its Location.',
   ],
 };
 

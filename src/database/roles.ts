@@ -1,7 +1,8 @@
 // The privileges of the database roles. The owner of the tables runs the migrations. The roles of
 // API, worker and operators have only the privileges listed here. No role can change the schema or
 // remove a task, and none can change or remove rows of append-only tables. No process that serves
-// callers can write a key: a worker cannot even read one, and an API cannot move money.
+// callers can write a key: a worker cannot even read one, and an API cannot move money. It can only
+// count the pending tasks that it stores and ends.
 
 import type { Knex } from 'knex';
 
@@ -15,7 +16,7 @@ export interface Roles {
 type Privileges = Readonly<Record<string, string>>;
 
 // A row lock needs the UPDATE privilege on at least one column. Only for this reason UPDATE is
-// granted on `accounts.name` and `budgets.period`. API and worker change neither column.
+// granted on `accounts.name`. API and worker do not change this column.
 const ofApi: Privileges = {
   schema_migrations: 'select',
   accounts: 'select, update (name)',
@@ -26,9 +27,9 @@ const ofApi: Privileges = {
   task_labels: 'select, insert',
   jobs: 'select',
   loops: 'select',
-  balances: 'select',
+  balances: 'select, update (pending, pending_tasks)',
   transfers: 'select',
-  budgets: 'select, update (period)',
+  budgets: 'select',
   callbacks:
     'select, insert, update (deliveries, state, next_at, looked_at, changed_at, webhook_id)',
   callback_attempts: 'select',

@@ -135,17 +135,16 @@ create table tasks (
   -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash.
   request_hash text not null,
   trace_id     text not null,
-  -- The hold of the task. A pending task has no transfer yet, so creates subtract this amount from
-  -- the available balance.
+  -- The hold of the task. While the task is pending, \`balances.pending\` contains this amount.
   hold_micros  micros not null default 0,
-  -- True if a caller may know the id. A pending task whose id nobody knows is withdrawn after a
-  -- minute.
-  answered     boolean not null default false,
+  -- The status that the create answered: pending if true, else submitted. Reads show it until the
+  -- task is opened, so that no read goes back.
+  told_pending boolean not null default false,
   -- How many repeats without an Idempotency-Key this task has answered (repeated.rows.ts). Null if it
   -- answers none: its create had a key, or its client does not repeat, or its caller has the id.
   repeats      smallint,
-  -- While the task is pending: until this time only the process that stored or claimed the task, or
-  -- after a minute the reconciler, may start its workflow. Null once the task is not pending.
+  -- While the task is pending: until this time only the process that claimed the task, or after a
+  -- minute the reconciler, may start its workflow. Null once the task is not pending.
   start_at     timestamptz,
   created_at   timestamptz not null default now(),
   -- The task expires at this time.
@@ -187,18 +186,25 @@ begin
   if not pg_try_advisory_xact_lock(lock) then
     return 'running';
   end if;
-  update tasks set repeats = repeat, answered = true
+  update tasks set repeats = repeat
    where id = (
      select id from tasks
       where repeats < repeat and request_hash = hash and account_id = account and key_id = key
         and created_at > now() - within
-        -- A task that was refused or withdrawn cost nothing, so its repeat is a new create.
+        -- A task that ended while it was pending cost nothing, so its repeat is a new create.
         and (finished_at is null or object->'billing' is not null)
       order by created_at desc, id desc limit 1)
-     -- Again, because the task may have been read or withdrawn since it was found.
+     -- Again, because the task may have been read or may have ended since it was found.
      and repeats < repeat and (finished_at is null or object->'billing' is not null)
   returning id into found;
   return found;
+end $$;
+
+-- Fails the whole statement of a create whose task another call has stored meanwhile. The create then
+-- decides again (accept.rows.ts).
+create function refuse_stored_task() returns boolean language plpgsql as $$
+begin
+  raise exception 'another call has stored this task' using errcode = '40001';
 end $$;
 
 -- One label of a task, for lists that are filtered by labels. The request of the task has the
@@ -339,6 +345,10 @@ create table balances (
   -- The sum of the holds of open tasks.
   held       micros not null default 0,
   open_tasks integer not null default 0 check (open_tasks >= 0),
+  -- The sum of the holds of pending tasks, and their number. No money has moved for them yet, but a
+  -- create may use only what they leave (accounts/pending-sums.rows.ts).
+  pending    micros not null default 0,
+  pending_tasks integer not null default 0 check (pending_tasks >= 0),
   -- The number of the last movement.
   last_seq   bigint not null default 0
 ) with (fillfactor = 50);
@@ -392,8 +402,8 @@ create trigger transfers_not_truncated before truncate on transfers execute func
 /** Budgets: limits on the spending of accounts and keys. */
 const budgets = `
 -- The limit on the spending of an account, or of one of its keys, in each period. The amount spent
--- is summed from transfers and is not stored. A create locks the budgets that apply to it
--- (accept.rows.ts).
+-- is summed from transfers and is not stored. The creates of an account are checked one
+-- after the other (accept.rows.ts).
 create table budgets (
   account_id   text not null references accounts (id),
   -- Null: the budget applies to all keys of the account together.

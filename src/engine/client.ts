@@ -13,10 +13,7 @@ import { runWebhookTest, startDelivery } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
-  /**
-   * Starts the task's workflow and waits until the workflow has opened or refused the task, but not
-   * longer than the accept timeout.
-   */
+  /** Starts the task's workflow. Never rejects. */
   submit(input: TaskInput): Promise<Submission>;
   /** Asks the workflow for the state of its task, within a budget. */
   readonly ask: AskTask;
@@ -43,7 +40,6 @@ interface TemporalClientOptions {
   /** Empty: payloads are not encrypted. */
   readonly encryptionKeys: KeyRing;
   readonly taskQueue: string;
-  readonly acceptTimeoutMs: number;
   readonly onError?: (taskId: string, error: unknown) => void;
 }
 
@@ -62,7 +58,7 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
   let foundAt = Number.NEGATIVE_INFINITY;
   return {
     async submit(input) {
-      const submission = await submitTask(client, options, input);
+      const submission = await submitTask(client, options.taskQueue, input);
       if (submission.outcome === 'unanswered') options.onError?.(input.taskId, submission.error);
       return submission;
     },

@@ -14,6 +14,8 @@ import { renewingChannel } from './renewing-channel';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
+// The limit for the start of a workflow. Nobody waits for it, and it is repeated.
+const startMs = 5_000;
 // The limit for calls during a request, whose caller waits. A busy server needs about this time.
 const checkMs = 1_500;
 // The limit for every other call.
@@ -43,10 +45,9 @@ type Access = ConnectionOptions & { readonly namespace: string };
 type Limits = Readonly<Record<string, number>>;
 
 /** For the API. The limits are short, because a caller of the API waits for these calls. */
-export function lazyConnection(access: Access, acceptTimeoutMs: number): Connection {
+export function lazyConnection(access: Access): Connection {
   return connectWithin(access, {
-    ExecuteMultiOperation: acceptTimeoutMs,
-    PollWorkflowExecutionUpdate: acceptTimeoutMs,
+    StartWorkflowExecution: startMs,
     GetSystemInfo: readyMs,
     DescribeNamespace: readyMs,
     DescribeWorkflowExecution: checkMs,

@@ -63,7 +63,8 @@ const eachMovement = `
       or debit = credit`;
 
 // For each account: the stored balances equal the sums of the movements. The numbers of the
-// movements have no gaps. The held balance equals the holds of the open tasks.
+// movements have no gaps. The held balance equals the holds of the open tasks, and the pending sums
+// are those of the pending tasks.
 const eachAccount = `
   with sums as (
     select account_id, count(*) as movements, min(seq) as first_seq, max(seq) as last_seq,
@@ -75,17 +76,25 @@ const eachAccount = `
       left join transfers on transfers.id = tasks.id || ':hold'
      where tasks.finished_at is null and tasks.start_at is null
      group by tasks.account_id
+  ), unopened as (
+    select account_id, count(*) as tasks, sum(hold_micros) as holds
+      from start join tasks using (account_id)
+     where start_at is not null
+     group by account_id
   ), judged as (
     select account_id, books.available, books.held, books.open_tasks, books.last_seq,
+           books.pending, books.pending_tasks,
            coalesce(movements, 0) as movements, first_seq, sums.last_seq as highest_seq,
            coalesce(start.seq, 0) as start_seq,
            coalesce(start.available, 0) + coalesce(sums.available, 0) as summed,
            coalesce(start.held, 0) + coalesce(sums.held, 0) as summed_held,
-           coalesce(open.tasks, 0) as tasks, coalesce(open.held, 0) as held_by_tasks
+           coalesce(open.tasks, 0) as tasks, coalesce(open.held, 0) as held_by_tasks,
+           coalesce(unopened.tasks, 0) as unopened, coalesce(unopened.holds, 0) as unopened_holds
       from (select balances.* from start join balances using (account_id)) books
       full join sums using (account_id)
       left join start using (account_id)
       left join open using (account_id)
+      left join unopened using (account_id)
   )
   select finding.rule, account_id as subject, finding.found
     from judged
@@ -102,7 +111,11 @@ const eachAccount = `
      ('no ended task has a hold left, and no open task is without one',
       open_tasks <> tasks or held <> held_by_tasks,
       format('%s held for %s tasks; %s are open and hold %s', held, open_tasks, tasks,
-             held_by_tasks))
+             held_by_tasks)),
+     ('the pending sums are those of the pending tasks',
+      pending_tasks <> unopened or pending <> unopened_holds,
+      format('%s kept for %s tasks; %s are pending and need %s', pending, pending_tasks, unopened,
+             unopened_holds))
    ) finding (rule, is_found, found)
    where finding.is_found`;
 

@@ -52,14 +52,15 @@ const openPending = prepare<Opening>(
   'open_task',
   `
  with task as materialized (
-   select id, account_id, deadline_at > now() as in_time
+   select id, account_id, hold_micros, deadline_at > now() as in_time
      from tasks
     where id = :taskId and ${isPending}
       for update
  ), paid as (
    update balances
       set available = available - :amount, held = held + :amount,
-          open_tasks = open_tasks + 1, last_seq = last_seq + 1
+          open_tasks = open_tasks + 1, last_seq = last_seq + 1,
+          pending = pending - hold_micros, pending_tasks = pending_tasks - 1
      from task
     where balances.account_id = task.account_id and in_time
       and currency = :currency and available >= :amount

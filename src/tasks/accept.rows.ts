@@ -1,30 +1,22 @@
-// Stores a create as a pending task. One statement checks the account, stores the task, and keeps its
-// input files until its deadline. No money
-// moves and no balance is locked. So two concurrent creates may both be stored although the balance
-// covers only one; openTask (ledger.ts) then refuses the other. Creates under a budget lock the
-// budget (budgets.ts) and are checked one after the other. So no stored task exceeds its budget
-// later.
+// Stores a create as a pending task. One statement checks the account, stores the task, counts it in
+// the pending sums of the account, and keeps its input files until its deadline. No money moves. A refused create takes no lock. The sums are
+// changed under the lock of their row and checked again there, so the balance covers all tasks that
+// concurrent creates store. The time of a create is taken under this lock, so a reader of a list has
+// never passed it. A create under a budget takes the lock first, in a transaction, so it reads what the
+// creates before it have spent.
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../accounts/budget.rules';
-import { lockBudgets, readBudgets } from '../accounts/budgets.rows';
+import { readBudgets } from '../accounts/budgets.rows';
+import { countPending, lockPending } from '../accounts/pending-sums.rows';
 import { prepare } from '../database/prepared-statement';
 import { repeatLock } from './repeated.rows';
 import type { NewTask } from './task-transactions.rules';
-import {
-  epochMs,
-  findTask,
-  type ReadTask,
-  type StoredTask,
-  shownTask,
-  storedColumns,
-} from './tasks.rows';
+import { findTask, type ReadTask, type StoredTask, shownTask, storedColumns } from './tasks.rows';
 
 interface AcceptOptions {
-  /** The time in which only this process may start the task. */
-  readonly leaseSeconds: number;
-  /** True if the caller gets the id as soon as the task is stored; false by default. */
-  readonly answered?: boolean;
+  /** True if the caller is answered with `pending`; false by default. */
+  readonly toldPending?: boolean;
   /** The limit for accounts without a queued_max of their own. */
   readonly queuedTasksMax: number;
   /** True if a repeat without an Idempotency-Key may follow (repeated.rows.ts). */
@@ -34,7 +26,7 @@ interface AcceptOptions {
 }
 
 export type Acceptance =
-  | { readonly outcome: 'stored'; readonly createdAtMs: number; readonly deadlineAtMs: number }
+  | { readonly outcome: 'stored' }
   /** The id exists already, because the Idempotency-Key was used before. */
   | { readonly outcome: 'known'; readonly task: StoredTask }
   | { readonly outcome: 'over_budget'; readonly budget: BudgetState }
@@ -56,8 +48,7 @@ interface Standing {
 }
 
 interface Decision extends Standing {
-  readonly createdAtMs: number | null;
-  readonly deadlineAtMs: number | null;
+  readonly isStored: boolean;
   readonly known: ReadTask | null;
   readonly hasBudgets: boolean;
 }
@@ -66,8 +57,7 @@ interface Checked {
   readonly budgets: 'unchecked' | 'fit';
   /**
    * The time at which the budgets were read, which becomes the time of the create: the task counts in
-   * the period that was checked. Null for the time of the statement. It is never the start of the
-   * transaction, which has waited for the lock: a reader of lists may have passed that time.
+   * the period that was checked. Null for the time at which the sums were locked.
    */
   readonly at: string | null;
 }
@@ -81,7 +71,8 @@ export async function acceptTask(
 ): Promise<Acceptance> {
   const { plan, taskId } = task;
   for (;;) {
-    const decision = await decide(db, task, options);
+    const decision = await decide(db, task, options).catch(unlessStored);
+    if (decision === 'again') continue;
     if (!decision) return { outcome: 'unwanted' };
     const answered = answerOf(decision);
     if (answered) return answered;
@@ -92,26 +83,34 @@ export async function acceptTask(
     }
     if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
     if (decision.hasBudgets) {
-      const budgeted = await acceptWithinBudgets(db, task, options);
-      if (budgeted) return budgeted;
+      const budgeted = await acceptWithinBudgets(db, task, options).catch(unlessStored);
+      if (budgeted && budgeted !== 'again') return budgeted;
     }
     // The create was not stored, and no reason for a refusal was found. Either another call stored
-    // the same id while the statement ran, or the state of the account has changed since then. If
-    // the id is not stored, the loop checks the create again.
+    // the same id, or the account was changed while the statement waited. If the id is not stored,
+    // the loop checks the create again.
     const stored = await findTask(db, taskId);
     if (stored) return { outcome: 'known', task: stored };
   }
 }
 
-function answerOf({ createdAtMs, deadlineAtMs, known }: Decision): Acceptance | null {
-  if (createdAtMs !== null && deadlineAtMs !== null) {
-    return { outcome: 'stored', createdAtMs, deadlineAtMs };
-  }
+/**
+ * `again` if another call has stored the task while this statement waited. If that task is ended at the
+ * same moment, the statement may also have met a deadlock with its end.
+ */
+function unlessStored(error: unknown): 'again' {
+  const { code } = error as { code?: unknown };
+  if (code === '40001' || code === '40P01') return 'again';
+  throw error;
+}
+
+function answerOf({ isStored, known }: Decision): Acceptance | null {
+  if (isStored) return { outcome: 'stored' };
   return known && { outcome: 'known', task: shownTask(known) };
 }
 
 /**
- * Locks the budgets, checks them and tries to store the create. Returns null if no budget is
+ * Locks the pending sums, checks the budgets and tries to store the create. Returns null if no budget is
  * exceeded but the create was not stored. The caller then checks the create again.
  */
 async function acceptWithinBudgets(
@@ -121,7 +120,7 @@ async function acceptWithinBudgets(
 ): Promise<Acceptance | null> {
   const { accountId, keyId, plan } = task;
   return db.transaction(async (trx) => {
-    await lockBudgets(trx, accountId, keyId);
+    await lockPending(trx, accountId);
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
     const { at, budgets } = await readBudgets(trx, accountId, keyId);
@@ -137,38 +136,35 @@ const acceptOrExplain = prepare<Decision>(
   `
   with known as (
     select ${storedColumns} from tasks where id = :taskId
-  ), pending as (
-    select coalesce(sum(hold_micros), 0)::bigint as holds, count(*)::int as tasks
-      from tasks where account_id = :accountId and start_at is not null
   ), standing as (
-    select currency, available, pending.holds, open_tasks + pending.tasks as unfinished,
+    select currency, available, pending, open_tasks + pending_tasks as unfinished,
            coalesce(queued_max, cast(:queuedTasksMax as int)) as "queuedMax",
            disabled_at is not null as disabled
-      from balances join accounts on accounts.id = account_id, pending
+      from balances join accounts on accounts.id = account_id
      where account_id = :accountId
   ), budgeted as (
     select exists (select 1 from budgets
                     where account_id = :accountId
                       and (key_id is null or key_id = :keyId)) as "hasBudgets"
-  ), moment as (
-    select coalesce(cast(:at as timestamptz), statement_timestamp()) as at
   ), allowed as (
-    select 1 from standing, budgeted
-     where currency = :currency and available - holds >= cast(:hold as bigint)
+    select "queuedMax" from standing, budgeted
+     where not exists (select from known) and currency = :currency and available - pending >= cast(:hold as bigint)
        and unfinished < "queuedMax" and not disabled
        and (cast(:budgets as text) = 'fit' or not "hasBudgets")
        and case when cast(:mayBeRepeated as boolean)
                 then pg_advisory_xact_lock_shared(${repeatLock}) is not null else true end
+  ), counted as (${countPending}
+  ), moment as (
+    select coalesce(cast(:at as timestamptz), clock_timestamp()) as at from counted
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, request, plan, request_hash, trace_id,
-            hold_micros, answered, repeats, created_at, start_at, deadline_at)
+            hold_micros, told_pending, repeats, created_at, start_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
-           cast(:hold as bigint), cast(:answered as boolean),
+           cast(:hold as bigint), cast(:toldPending as boolean),
            case when cast(:mayBeRepeated as boolean) then 0 end,
-           at, at + make_interval(secs => cast(:leaseSeconds as float8)),
-           at + make_interval(secs => cast(:expiresAfterSeconds as float8))
-      from allowed, moment
+           at, at, at + make_interval(secs => cast(:expiresAfterSeconds as float8))
+      from moment
     on conflict (id) do nothing
     returning id, account_id, created_at, deadline_at
   ), labelled as (
@@ -185,12 +181,13 @@ const acceptOrExplain = prepare<Decision>(
     update files set expires_at = greatest(files.expires_at, named.deadline_at)
       from named where files.id = named.id
   )
-  select ${epochMs('stored.created_at')} as "createdAtMs",
-         ${epochMs('stored.deadline_at')} as "deadlineAtMs",
+  select case when stored.id is not null then true
+              when exists (select from counted) then refuse_stored_task()
+              else false end as "isStored",
          (select row_to_json(known) from known) as known, "hasBudgets",
          coalesce(currency, :currency) as currency,
          coalesce(available, 0) as "availableMicros",
-         coalesce(holds, 0) as "pendingMicros", coalesce(unfinished, 0) as unfinished,
+         coalesce(pending, 0) as "pendingMicros", coalesce(unfinished, 0) as unfinished,
          coalesce("queuedMax", 0) as "queuedMax",
          coalesce(disabled, false) as "isDisabled"
     from budgeted left join standing on true left join stored on true`,
@@ -210,7 +207,7 @@ async function decide(
 
 function valuesOf(
   { taskId, accountId, keyId, request, plan, requestHash, traceId }: NewTask,
-  { leaseSeconds, answered = false, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
+  { toldPending = false, queuedTasksMax, mayBeRepeated = false }: AcceptOptions,
 ) {
   const { labels } = request.metadata;
   return {
@@ -226,8 +223,7 @@ function valuesOf(
     traceId,
     hold: plan.hold.amountMicros,
     currency: plan.price.currency,
-    leaseSeconds,
-    answered,
+    toldPending,
     expiresAfterSeconds: plan.expiresAfterSeconds,
     queuedTasksMax,
     mayBeRepeated,

@@ -35,7 +35,8 @@ export function cancelTask(deps: KeyedDeps, find: FindTask): TaskHandler {
     const before = await find(taskId, asker);
     if (!before) return refuse(ctx, taskNotFound);
     if (isFinal(before.status)) return refuse(ctx, alreadyFinished);
-    const isCancelled = before.status === 'pending' && (await cancelPending(deps, ctx, taskId));
+    const isCancelled =
+      before.live?.facts.isOpened === false && (await cancelPending(deps, ctx, taskId));
     const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
     if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });
     const after = await find(taskId, asker);

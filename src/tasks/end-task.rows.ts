@@ -13,7 +13,7 @@ export const endsTask = (condition: string) => `
   ended as (
     update tasks set object = cast(:object as json), finished_at = now(), start_at = null
      where id = :taskId and ${isUnfinished} and ${condition}
-    returning id, account_id, key_id, created_at, status,
+    returning id, account_id, key_id, created_at, status, hold_micros,
               ${callbackUrl} as callback_url
   ), owed as (
     insert into callbacks (task_id, account_id, webhook_id, url, next_at)

@@ -162,8 +162,8 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
 }
 
 const liveStatus = {
-  pending: 'start_at is not null',
-  submitted: `start_at is null and not ${isRunning}`,
+  pending: 'start_at is not null and told_pending',
+  submitted: `(start_at is not null and not told_pending or start_at is null and not ${isRunning})`,
   running: `start_at is null and ${isRunning}`,
 } as const;
 

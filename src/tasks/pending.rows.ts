@@ -3,46 +3,14 @@
 // same task, only the first one succeeds.
 
 import type { Knex } from 'knex';
-import { assert } from '../assert';
+import { uncountPending } from '../accounts/pending-sums.rows';
 import type { TaskObject } from '../contract/task';
 import { isPending } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { endsTask } from './end-task.rows';
 import { failedObject, type LiveTask } from './task.rules';
 import type { TaskInput } from './task-transactions.rules';
-import {
-  epochMs,
-  findTask,
-  liveTask,
-  type ReadTask,
-  type StoredTask,
-  shownTask,
-  storedColumns,
-} from './tasks.rows';
-
-/**
- * Marks a pending task as answered before a caller gets its id, so that the task is not withdrawn.
- * If `startInSeconds` is given, the starter may start the task after this time. Returns the task,
- * even if the task is no longer pending.
- */
-export async function markAnswered(
-  db: Knex,
-  taskId: string,
-  startInSeconds: number | null,
-): Promise<StoredTask> {
-  const { rows } = await db.raw<{ rows: ReadTask[] }>(
-    `update tasks
-        set answered = true, start_at = coalesce(now() + make_interval(secs => ?), start_at)
-      where id = ? and ${isPending}
-        -- A repeated call without a new time writes nothing.
-        and (not answered or cast(? as float8) is not null)
-     returning ${storedColumns}`,
-    [startInSeconds, taskId, startInSeconds],
-  );
-  const stored = rows[0] ? shownTask(rows[0]) : await findTask(db, taskId);
-  assert(stored, `${taskId} has a row`);
-  return stored;
-}
+import { epochMs, liveTask } from './tasks.rows';
 
 /** The oldest pending tasks that were created before this time. */
 export async function listPending(
@@ -58,31 +26,11 @@ export async function listPending(
   return rows.map(({ id }) => id);
 }
 
-/** The pending tasks that are older than `olderThanSeconds` and whose id no caller has. */
-export async function listUnanswered(
-  db: Knex,
-  olderThanSeconds: number,
-  limit: number,
-): Promise<readonly string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select id from tasks
-      where start_at is not null and not answered
-        and created_at < now() - make_interval(secs => ?)
-      order by created_at limit ?`,
-    [olderThanSeconds, limit],
-  );
-  return rows.map(({ id }) => id);
-}
-
-/**
- * Ends a pending task as failed. No money moves. Returns null if the task is not pending, or if
- * only an unanswered task is to be ended and a caller has got the id of the task by now.
- */
+/** Ends a pending task as failed. No money moves. Returns null if the task is not pending. */
 export async function failPending(
   db: Knex,
   taskId: string,
   message: string,
-  which: 'any' | 'unanswered' = 'any',
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
     `select ${liveTask} as task, floor(extract(epoch from now()))::float8 as "nowSeconds"
@@ -91,13 +39,15 @@ export async function failPending(
   );
   if (!rows[0]) return null;
   const object = failedObject(rows[0].task, message, rows[0].nowSeconds);
-  const [ended] = await endPending(db, { taskId, which, object: JSON.stringify(object) });
+  const [ended] = await endPending(db, { taskId, object: JSON.stringify(object) });
   return ended ? { object, ...ended } : null;
 }
 
 const endPending = prepare<{ readonly hasCallback: boolean }>(
   'end_pending',
-  `with ${endsTask(`${isPending} and (not answered or cast(:which as text) = 'any')`)}
+  `with ${endsTask(isPending)}
+   , uncounted as (${uncountPending}
+   )
    select "hasCallback" from result`,
 );
 
@@ -111,7 +61,10 @@ interface ClaimOptions {
   readonly limit: number;
   /** The account that had the last turn in an earlier claim of this caller. */
   readonly lastTurn?: string;
-  /** For this time no other caller can claim the rows, except one with `olderThanSeconds`. */
+  /**
+   * For this time no other caller can claim the rows, except one with `olderThanSeconds`. The lease of
+   * an older task is as long as its age: its workflow was probably started and waits for a worker.
+   */
   readonly leaseSeconds: number;
   /**
    * Claims rows that are older than this, even if another caller has a lease. By default only rows
@@ -120,7 +73,7 @@ interface ClaimOptions {
   readonly olderThanSeconds?: number;
 }
 
-const isDue = `start_at is not null and answered
+const isDue = `start_at is not null
   and case when cast(:olderThanSeconds as float8) is null then start_at <= now()
            else created_at < now() - make_interval(secs => :olderThanSeconds) end`;
 
@@ -153,7 +106,8 @@ export async function claimStarts(db: Knex, options: ClaimOptions): Promise<read
             order by created_at limit greatest(1, :limit / (select count(*) from turns))
               for update skip locked) task
      ), claimed as (
-       update tasks set start_at = now() + make_interval(secs => :leaseSeconds)
+       update tasks
+          set start_at = now() + greatest(make_interval(secs => :leaseSeconds), now() - created_at)
          from due where tasks.id = due.id
        returning turn, ${inputColumns}
      )

@@ -29,6 +29,8 @@ export interface TaskIdentity {
 /** The fields from which the object of a live task is derived, together with its facts. */
 export interface LiveTask extends TaskIdentity {
   readonly plan: Plan;
+  /** True if the create answered `pending`. Reads show it until the task is opened. */
+  readonly toldPending?: boolean;
 }
 
 /** The video of a task that has just succeeded. No result was removed yet, so the link exists. */
@@ -39,7 +41,8 @@ export type NewVideo = VideoResult & { readonly url: string };
  */
 type ShownState =
   | { readonly status: 'pending'; readonly billing?: undefined }
-  | { readonly status: 'submitted'; readonly billing: Billing }
+  /** No bill until the amount is held. */
+  | { readonly status: 'submitted'; readonly billing?: Billing }
   | { readonly status: 'running'; readonly stage: Stage; readonly billing: Billing }
   | {
       readonly status: 'succeeded';
@@ -145,9 +148,9 @@ export function liveObject(task: LiveTask, facts: TaskFacts, message?: string): 
   return message === undefined ? object : { ...object, message };
 }
 
-function liveState({ plan }: LiveTask, facts: TaskFacts): ShownState {
+function liveState({ plan, toldPending }: LiveTask, facts: TaskFacts): ShownState {
   const stage = stageOf(facts);
-  if (!stage && !facts.isOpened) return { status: 'pending' };
+  if (!stage && !facts.isOpened) return { status: toldPending ? 'pending' : 'submitted' };
   const bill = billing(plan, { lines: [], final: false });
   return stage
     ? { status: 'running', stage, billing: bill }
@@ -227,15 +230,15 @@ export function createdTask(task: TaskObject): CreatedTask {
   return { id, task_id, object, status, message };
 }
 
-/** The answer to a create whose task is stored and not opened yet. */
-export function pendingTask(id: string): CreatedTask {
-  const message = statusMessages.pending;
-  return { id, task_id: id, object: 'video.generation.task', status: 'pending', message };
+/** The answer to a create whose task was stored just now. */
+export function acceptedTask(id: string, status: 'pending' | 'submitted'): CreatedTask {
+  const message = statusMessages[status];
+  return { id, task_id: id, object: 'video.generation.task', status, message };
 }
 
 /** The values of `message`. A failed task shows the reason of its failure instead. */
 const statusMessages = {
-  pending: 'Task accepted, waiting for confirmation.',
+  pending: 'Task accepted, waiting to be started.',
   submitted: 'Task submitted.',
   generation: 'Video generation in progress.',
   super_resolution: 'Super-resolution in progress.',
@@ -246,8 +249,6 @@ const statusMessages = {
 /** The message of a task whose job waits, because all its channels are full. */
 export const waitingMessage = 'The task waits for a free slot.';
 export const cancelledMessage = 'The task was cancelled by the caller.';
-export const withdrawnMessage =
-  'The task was withdrawn, because no caller was given its id. Nothing is charged.';
 export const stoppedMessage = 'The task was stopped by the service.';
 
 /** The error message of a task that passed its deadline. */

@@ -51,7 +51,8 @@ export interface TaskRow extends StoredTask {
 export const liveTask = `json_build_object(
   'id', tasks.id, 'traceId', tasks.trace_id, 'model', tasks.model,
   'createdAt', floor(extract(epoch from tasks.created_at))::float8,
-  'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan)`;
+  'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan,
+  'toldPending', tasks.told_pending)`;
 
 /** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */
 const liveColumn = `

@@ -266,7 +266,7 @@ export const metrics = {
     of: 'worker',
     help: 'Findings of the reconciler: tasks it ended, stuck workflows, unwatched channels.',
     labels: ['kind'],
-    known: ['closed', 'withdrawn', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
+    known: ['closed', 'stuck', 'unwatched', 'unreadable', 'unknown_to_temporal'],
   },
   video_audits_total: {
     kind: 'counter',

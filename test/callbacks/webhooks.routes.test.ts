@@ -79,8 +79,8 @@ test('a cancelled pending task starts the delivery to a webhook', async () => {
   await add();
   api.temporal.answer = 'unanswered';
   const { json } = await api.create();
-  api.temporal.answer = 'accept';
   await api.call('DELETE', `/v1/videos/generations/${json.id}`);
+  api.temporal.answer = 'accept';
   expect(api.temporal.calledBack).toContain(json.id);
 });
 

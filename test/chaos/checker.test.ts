@@ -74,10 +74,10 @@ test('the checker finds a task that ended in another way than without a fault', 
   expect(found).toContain(`${second.id} was enhanced 0 times instead of 1`);
 });
 
-test('the checker finds a charge for a failed task', async () => {
+test('the checker finds a task whose create was told that nothing was stored', async () => {
   const [first, second] = good as [Created, Created];
-  const free = { ...first, outcome: 'unknown' as const, id: null, free: first.id };
-  expect(await judged([free, second])).toContain(`${first.id} was to cost nothing and cost`);
+  const refused = { ...first, outcome: 'refused' as const, id: null };
+  expect(await judged([refused, second])).toContain('and only 0 unknown creates');
 });
 
 test('the checker finds a video that is missing in the storage, and a stored object that belongs to no file', async () => {

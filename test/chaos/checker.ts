@@ -24,7 +24,6 @@ export async function brokenPromises(
   return [
     ...checkCreates(creates, rows),
     ...rows.flatMap((row) => checkRow(row, jobs.get(row.id) ?? 0)),
-    ...creates.flatMap((create) => checkFree(create, rows)),
     ...creates.flatMap(checkReads),
     ...checkJobs(jobs, rows),
     ...[...enhancements]
@@ -55,7 +54,7 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
   const final = status === 'succeeded' || status === 'failed';
   return [
     ...(final ? [] : [`${id} is ${status} for ever`]),
-    // A task that was refused after it was answered `pending` never had a hold.
+    // A task that ended before it was opened never had a hold.
     ...(holds === 1 || (holds === 0 && status === 'failed') ? [] : [`${id} has ${holds} holds`]),
     ...(final && resolutions !== holds ? [`${id} resolved its hold ${resolutions} times`] : []),
     ...(status === 'failed' && net !== 0 ? [`${id} failed and cost ${net}`] : []),
@@ -63,13 +62,6 @@ function checkRow({ id, status, holds, resolutions, net }: Row, jobs: number): s
     ...(status === 'succeeded' && jobs !== 1 ? [`${id} was generated ${jobs} times`] : []),
     ...(jobs > 1 ? [`${id} was accepted ${jobs} times upstream`] : []),
   ];
-}
-
-/** A task costs nothing if its caller was told that nothing is charged. */
-function checkFree({ outcome, free }: Created, rows: readonly Row[]): string[] {
-  if (outcome === 'ok' || !free) return [];
-  const cost = rows.find(({ id }) => id === free)?.net ?? 0;
-  return cost === 0 ? [] : [`${free} was to cost nothing and cost ${cost}`];
 }
 
 /** A fault of the service fails no accepted task, and an enhanced task is enhanced. */

@@ -18,10 +18,6 @@ export interface Created {
   ends?: Ending;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
-  /**
-   * The id of the task that the last answer promised not to charge; null without such a promise.
-   */
-  free?: string | null;
   /** Every status that was read, in order, with its step. The steps must never decrease. */
   readonly seen: { readonly step: number; readonly status: string; readonly by?: string }[];
 }
@@ -202,7 +198,6 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
   for (let attempt = 0; ; attempt += 1) {
     const api = world.apis[(n + attempt) % world.apis.length] ?? '';
     const answer = await post(api, world.apiKey, body, hasKey ? entry.key : null);
-    entry.free = answer?.free ?? null;
     if (answer?.status === 200) {
       entry.outcome = 'ok';
       entry.id = answer.json.id ?? null;
@@ -226,7 +221,6 @@ interface Answer {
   readonly status: number;
   readonly text: string;
   readonly unknown: string | null;
-  readonly free: string | null;
   /** The source of a read: the workflow of the task or its row. */
   readonly by: string | null;
   readonly json: { readonly id?: string; readonly status?: string; readonly stage?: string };
@@ -268,11 +262,6 @@ export function unknownIdOf({ status, headers }: Response): string | null {
   return status === 503 ? (headers.get('location')?.split('/').at(-1) ?? null) : null;
 }
 
-/** The id in the Location of a 503 that says that nothing is charged; null for other answers. */
-export function freeIdOf(reply: Response, text: string): string | null {
-  return text.includes('nothing is charged') ? unknownIdOf(reply) : null;
-}
-
 /** Sends a request once. Null if no complete answer arrives. */
 async function ask(url: string, init: RequestInit): Promise<Answer | null> {
   try {
@@ -282,7 +271,6 @@ async function ask(url: string, init: RequestInit): Promise<Answer | null> {
       status: reply.status,
       text,
       unknown: unknownIdOf(reply),
-      free: freeIdOf(reply, text),
       by: reply.headers.get('x-answered-by'),
       json: JSON.parse(text) as Answer['json'],
     };

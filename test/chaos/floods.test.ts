@@ -8,7 +8,7 @@ import { textTask } from '../support/service';
 import { sized } from '../support/sized';
 import { until } from '../support/until';
 import { brokenPromises } from './checker';
-import { type Created, freeIdOf, pause, unknownIdOf } from './client';
+import { type Created, pause, unknownIdOf } from './client';
 import { startWorld, type World } from './world';
 
 interface FloodSize {
@@ -32,8 +32,8 @@ function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
   const entries: Created[] = [];
   const flood = (size: number) => Array.from({ length: size }, () => post(world));
   const judged = async (made: readonly Made[]) => {
-    for (const { outcome, id, free } of made) {
-      entries.push({ key: '', callback: false, ends, outcome, id, free, seen: [] });
+    for (const { outcome, id } of made) {
+      entries.push({ key: '', callback: false, ends, outcome, id, seen: [] });
     }
     await until('all accepted are final', async () => (await unfinished(world)) === 0, 120_000);
     return brokenPromises(world, entries);
@@ -113,7 +113,6 @@ interface Made {
   readonly retryAfter: boolean;
   readonly outcome: Created['outcome'];
   readonly id: string | null;
-  readonly free: string | null;
 }
 
 async function post(world: World): Promise<Made> {
@@ -127,9 +126,8 @@ async function post(world: World): Promise<Made> {
   const { id = null } = JSON.parse(text) as { id?: string };
   // If the answer of the database is lost, the API does not know whether the task exists. It then
   // answers 503 with the address of the task.
-  const free = freeIdOf(reply, text);
   const outcome = status === 200 ? 'ok' : unknownIdOf(reply) ? 'unknown' : 'refused';
-  return { status, retryAfter: headers.has('retry-after'), outcome, id, free };
+  return { status, retryAfter: headers.has('retry-after'), outcome, id };
 }
 
 function tally(made: readonly Made[]): string {

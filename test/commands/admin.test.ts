@@ -754,11 +754,11 @@ describe('`reconcile lost`', () => {
   test('ends the pending tasks of an older copy of the database, if that is asked for', async () => {
     const account = await anAccount('10');
     const [pending, open] = [aTaskId(), aTaskId()];
-    await storePending(database.db, anOpening(account, pending, 1_000_000), { answered: true });
+    await storePending(database.db, anOpening(account, pending, 1_000_000));
     await openNew(database.db, anOpening(account, open, 1_000_000));
     const statusOf = async (id: string) => (await admin(`tasks show ${id} --json`)).json.status;
     await admin('reconcile lost');
-    expect(await statusOf(pending)).toBe('pending');
+    expect(await statusOf(pending)).toBe('submitted');
     const api = connect({ url: database.url, poolMax: 1, applicationName: 'api' });
     try {
       await api.raw('select 1');
@@ -767,7 +767,7 @@ describe('`reconcile lost`', () => {
     } finally {
       await api.destroy();
     }
-    expect(await statusOf(pending)).toBe('pending');
+    expect(await statusOf(pending)).toBe('submitted');
     const { json } = await admin('reconcile lost --pending --json');
     expect(json.ended).toBeGreaterThan(0);
     expect([await statusOf(pending), await statusOf(open)]).toEqual(['failed', 'submitted']);

@@ -13,7 +13,7 @@ import {
   waitForTurn,
 } from '../../src/jobs/steps.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
-import { failPending, markAnswered, releaseStart } from '../../src/tasks/pending.rows';
+import { failPending, releaseStart } from '../../src/tasks/pending.rows';
 import { endRepeats } from '../../src/tasks/repeated.rows';
 import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { aJobInput, aSuccess, aTaskId } from '../support/builders';
@@ -130,7 +130,6 @@ const report = aSuccess();
 type Statement = (db: TestDatabase['db'], id: string) => Promise<unknown>;
 const statements: readonly [string, () => Promise<string>, Statement][] = [
   ['openTask', aPendingTask, (db, id) => openTask(db, anOpening(account, id, hold))],
-  ['markAnswered', aPendingTask, (db, id) => markAnswered(db, id, 5)],
   ['releaseStart', aPendingTask, (db, id) => releaseStart(db, id, 5)],
   ['failPending', aPendingTask, (db, id) => failPending(db, id, 'stopped')],
   ['endRepeats', aRepeatableTask, (db, id) => endRepeats(db, [id])],

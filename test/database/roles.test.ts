@@ -109,6 +109,7 @@ test.each([
   'select secret from webhooks',
   'update webhooks set url = null',
   'update balances set available = 1',
+  'update balances set held = 1',
   `insert into transfers (id) values ('t')`,
   'insert into jobs (task_id) values (1)',
   'update callbacks set url = null',

@@ -49,8 +49,8 @@ async function waitMany(accountId: string, count: number, channel: string) {
   await database.db.raw(
     `with made as (
        insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
-                          answered, deadline_at)
-       select :accountId || '-' || n, :accountId, 'm', '{}', '{}', 'h', 't', 0, true,
+                          deadline_at)
+       select :accountId || '-' || n, :accountId, 'm', '{}', '{}', 'h', 't', 0,
               now() + interval '1 day'
          from generate_series(1, cast(:count as int)) n
        returning id, account_id

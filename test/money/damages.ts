@@ -33,6 +33,18 @@ export const damages: readonly (readonly [
     ':a',
     'has a hold left',
   ],
+  [
+    'a sum of pending holds that was changed by hand',
+    `update balances set pending = 1 where account_id = ':a'`,
+    ':a',
+    'pending sums',
+  ],
+  [
+    'a count of pending tasks that was changed by hand',
+    `update balances set pending_tasks = 1 where account_id = ':a'`,
+    ':a',
+    'pending sums',
+  ],
   ['books that were removed', `delete from balances where account_id = ':a'`, ':a', 'books'],
   ['a deleted movement', `delete from transfers where id = ':a_done:refund'`, ':a', 'gap'],
   [

@@ -44,7 +44,7 @@ interface Operation {
   readonly leaves: readonly [available: number, held: number, kinds: string];
 }
 
-const accepting = { leaseSeconds: 60, queuedTasksMax: 10 };
+const accepting = { queuedTasksMax: 10 };
 
 const opened = (account: string, task: string) =>
   openNew(database.db, anOpening(account, task, 40));

@@ -92,7 +92,7 @@ describe('openTask', () => {
   test('does not open a task whose deadline has passed, and the task ends as expired', async () => {
     const accountId = await anAccount(10_000_000);
     const input = aTaskInput({ accountId, createdAtMs: 0 });
-    await storePending(test_.db, input, { answered: true });
+    await storePending(test_.db, input);
     expect(await openTask(test_.db, input)).toMatchObject({
       outcome: 'exists',
       object: { status: 'failed', error: { message: expect.stringContaining('expired after') } },

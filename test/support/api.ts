@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createKey } from '../../src/accounts/keys.rows';
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
@@ -15,9 +16,9 @@ import type { Storage } from '../../src/files/storage/storage';
 import type { FinishedRequest } from '../../src/gateway/deps';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
 import { createAccount } from '../../src/money/new-account.rows';
-import { createdTask, taskObject } from '../../src/tasks/task.rules';
+import { taskObject } from '../../src/tasks/task.rules';
 import type { TaskInput } from '../../src/tasks/task-transactions.rules';
-import { findTask } from '../../src/tasks/tasks.rows';
+import { findTask as findTaskRow } from '../../src/tasks/tasks.rows';
 import { theCatalogue } from './catalogue';
 import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
@@ -30,7 +31,7 @@ export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
 /** A Temporal client that a test controls. It records the calls that it received. */
 interface HeldTemporal extends TemporalClient {
   answer: 'accept' | 'unanswered';
-  /** If set, each submission waits for this promise. */
+  /** If set, each start of a workflow waits for this promise. */
   gate: Promise<void> | undefined;
   readonly submitted: TaskInput[];
   readonly cancelled: string[];
@@ -73,6 +74,7 @@ export interface TestApi {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Reply>;
+  /** Like `call` for a create. Both wait until the workflow of a new task has opened the task. */
   create(body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply>;
   anAccount(creditMicros?: number): Promise<{ accountId: string; apiKey: string }>;
   aKey(limits: {
@@ -80,6 +82,8 @@ export interface TestApi {
     channels?: string[];
     expiresAt?: Date;
   }): Promise<{ keyId: string; apiKey: string }>;
+  /** Waits until a pending task is opened or has ended, unless Temporal does not answer. */
+  opened(taskId: unknown): Promise<void>;
   /** Ends a task by `closeTask`. */
   finish(taskId: string, text?: string): Promise<void>;
   close(): Promise<void>;
@@ -137,6 +141,14 @@ export async function startApi(
     settings: () => settings,
   });
   const { url } = served;
+  const findTask = (id: string) => findTaskRow(db, id);
+  const opened = async (taskId: unknown) => {
+    const mayOpen = () => temporal.answer === 'accept' && !temporal.gate;
+    while (typeof taskId === 'string' && taskId.startsWith('task_') && mayOpen()) {
+      if ((await findTask(taskId))?.live?.facts.isOpened !== false) return;
+      await pause(5);
+    }
+  };
   const methods: Omit<TestApi, 'clock' | 'wallStep' | 'serving'> = {
     url,
     database,
@@ -149,7 +161,12 @@ export async function startApi(
     requests,
     failures,
     withoutBytes,
-    call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
+    opened,
+    async call(method, path, body, headers) {
+      const reply = await call(url, account.apiKey, method, path, body, headers);
+      if (method === 'POST' && reply.status === 200) await opened(reply.json?.id);
+      return reply;
+    },
     create: (body = {}, headers) => methods.call('POST', create, { ...textBody, ...body }, headers),
     anAccount: (creditMicros = credit) => createAccount(db, { name: 'another', creditMicros }),
     aKey: ({ models, channels, expiresAt }) =>
@@ -161,6 +178,7 @@ export async function startApi(
         ...(expiresAt ? { expiresAt } : {}),
       }),
     async finish(taskId, text = 'cancelled by the caller') {
+      await opened(taskId);
       const { plan, labels } = temporal.submitted.find((input) => input.taskId === taskId)!;
       const fixed = { id: taskId, traceId: 't', model: plan.model, createdAt: 1_763_712_000 };
       const identity = { ...fixed, ...(labels ? { labels } : {}) };
@@ -207,8 +225,12 @@ function heldTemporal(db: Knex): HeldTemporal {
     async submit(input): Promise<Submission> {
       temporal.submitted.push(input);
       await temporal.gate;
-      if (temporal.answer === 'accept') return accept(db, input);
-      return { outcome: 'unanswered', error: new Error('Temporal is away.') };
+      if (temporal.answer === 'unanswered') {
+        return { outcome: 'unanswered', error: new Error('Temporal is away.') };
+      }
+      // The first step of the task's workflow.
+      await openTask(db, input);
+      return { outcome: 'started' };
     },
     ask: (taskId) => {
       temporal.asked.push(taskId);
@@ -228,12 +250,4 @@ function heldTemporal(db: Knex): HeldTemporal {
     close: async () => undefined,
   };
   return temporal;
-}
-
-/** Opens the task, as the first step of its workflow does. */
-async function accept(db: Knex, input: TaskInput): Promise<Submission> {
-  const opened = await openTask(db, input);
-  if (opened.outcome === 'refused') return opened;
-  const shown = await findTask(db, input.taskId);
-  return { outcome: 'accepted', task: createdTask(JSON.parse(shown?.object ?? '')) };
 }

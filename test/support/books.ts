@@ -49,27 +49,38 @@ export function aNewTask(accountId: string, taskId: string, holdMicros: number):
 }
 
 interface PendingRow {
-  readonly answered: boolean;
+  /** The task is due at once: a starter may claim it. */
+  readonly isDue: boolean;
+  readonly toldPending: boolean;
   readonly request: VideoRequest;
   readonly requestHash: string;
 }
 
 /**
- * Stores a task as pending without a check of the balance. No starter claims the task within an
- * hour.
+ * Stores a task as pending without a check of the balance. By default no starter claims the task
+ * within an hour.
  */
 export async function storePending(
   db: Knex,
   { taskId, accountId, plan, traceId, createdAtMs, deadlineAtMs }: TaskInput,
-  { answered = false, request = aRequest(), requestHash = 'hash' }: Partial<PendingRow> = {},
+  {
+    isDue = false,
+    toldPending = false,
+    request = aRequest(),
+    requestHash = 'hash',
+  }: Partial<PendingRow> = {},
 ): Promise<void> {
   await db.raw(
-    `insert into tasks
-            (id, account_id, model, request, plan, request_hash, trace_id,
-             hold_micros, answered, start_at, created_at, deadline_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, now() + interval '1 hour', to_timestamp(?),
-             to_timestamp(?))
-     on conflict (id) do nothing`,
+    `with stored as (
+       insert into tasks
+              (id, account_id, model, request, plan, request_hash, trace_id,
+               hold_micros, told_pending, start_at, created_at, deadline_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, now() + cast(? as interval), to_timestamp(?),
+               to_timestamp(?))
+       on conflict (id) do nothing returning account_id, hold_micros
+     )
+     update balances set pending = pending + hold_micros, pending_tasks = pending_tasks + 1
+       from stored where balances.account_id = stored.account_id`,
     [
       taskId,
       accountId,
@@ -79,7 +90,8 @@ export async function storePending(
       requestHash,
       traceId,
       plan.hold.amountMicros,
-      answered,
+      toldPending,
+      isDue ? '0 s' : '1 h',
       createdAtMs / 1000,
       deadlineAtMs / 1000,
     ],

@@ -91,7 +91,7 @@ export interface Case {
   readonly task: TaskHandle;
 }
 
-/** Starts a task of a new account with the balance `opening`. Waits until the task is accepted. */
+/** Starts a task of a new account with the balance `opening`. Waits until the task is opened. */
 export async function begin(
   { db }: Transactions,
   world: World,
@@ -103,7 +103,7 @@ export async function begin(
   const input = aTaskInput({ taskId, accountId, plan, createdAtMs });
   await storePending(db, input);
   const task = await world.start(input, createdAtMs);
-  await task.accepted;
+  await task.admitted();
   return { name, plan, opening, accountId, taskId, task };
 }
 

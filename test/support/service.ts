@@ -10,6 +10,7 @@ import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { connect } from '../../src/database/database';
+import type { Gathered } from '../../src/database/gathered';
 import type { KeyRing } from '../../src/encryption/key-ring';
 import { createTemporalClient } from '../../src/engine/client';
 import { lazyConnection } from '../../src/engine/connection';
@@ -17,6 +18,7 @@ import { type RunningWorker, startWorker } from '../../src/engine/worker';
 import { openDirectory } from '../../src/files/storage/directory';
 import type { Storage } from '../../src/files/storage/storage';
 import { createAccount } from '../../src/money/new-account.rows';
+import { findTask as findTaskRow, type StoredTask } from '../../src/tasks/tasks.rows';
 import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
@@ -48,6 +50,7 @@ export interface Service {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<Reply>;
+  /** Sends a create, and waits until the worker has opened the new task. */
   create(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply>;
   /** Polls until the task is final. */
   finished(id: string, withinMs?: number): Promise<TaskReply>;
@@ -72,7 +75,6 @@ export type TaskReply = any;
 interface ServiceOptions {
   readonly settings?: SettingsInTest;
   readonly catalogue?: (catalogue: Catalogue) => Catalogue;
-  readonly acceptTimeoutMs?: number;
   readonly withoutWorker?: boolean;
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
@@ -110,16 +112,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const catalogue = await testCatalogue(studio.url, options);
   const catalogues = { api: catalogue, worker: catalogue };
   const taskQueue = uniqueTaskQueue();
-  const { acceptTimeoutMs = 10_000 } = options;
   const temporal = createTemporalClient({
-    connection: lazyConnection(
-      { address: options.temporalAddress ?? temporalAddress(), namespace: 'default' },
-      acceptTimeoutMs,
-    ),
+    connection: lazyConnection({
+      address: options.temporalAddress ?? temporalAddress(),
+      namespace: 'default',
+    }),
     namespace: 'default',
     encryptionKeys: options.encryptionKeys ?? [],
     taskQueue,
-    acceptTimeoutMs,
   });
   const account = await createAccount(database.db, {
     name: 'test',
@@ -143,6 +143,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     }),
   });
   const { url } = served;
+  const findTask = (id: string) => findTaskRow(database.db, id);
   const events: { name: string; args: readonly unknown[] }[] = [];
   let worker: RunningWorker | undefined;
   const service: Service = {
@@ -160,7 +161,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     events,
     failures,
     call: (method, path, body, headers) => call(url, account.apiKey, method, path, body, headers),
-    create: (body, headers) => service.call('POST', '/v1/videos/generations', body, headers),
+    async create(body, headers) {
+      const reply = await service.call('POST', '/v1/videos/generations', body, headers);
+      const mayOpen = worker !== undefined && options.temporalAddress === undefined;
+      if (reply.status === 200 && mayOpen) await opened(findTask, reply.json.id);
+      return reply;
+    },
     finished: (id, withinMs = 60_000) => finished(service, id, withinMs),
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', creditMicros: credit }),
@@ -192,6 +198,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   if (!options.withoutWorker) await service.startWorker();
   return service;
+}
+
+/** Waits until a task is opened or has ended, at most ten seconds: a test may keep it from that. */
+async function opened(findTask: Gathered<StoredTask>, id: string): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end) {
+    if ((await findTask(id))?.live?.facts.isOpened !== false) return;
+    await setTimeout(25);
+  }
 }
 
 async function testCatalogue(studioUrl: string, options: ServiceOptions): Promise<Catalogue> {

@@ -23,8 +23,8 @@ import type {
   OpenedTask,
   TaskInput,
 } from '../../src/tasks/task-transactions.rules';
-import type { Accepted, ToldTask } from '../../workflows/messages';
-import { acceptUpdate, jobSignal, workflowNames } from '../../workflows/messages';
+import type { ToldTask } from '../../workflows/messages';
+import { jobSignal, taskQuery, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
 import { until } from './until';
@@ -64,7 +64,8 @@ export type Submitted =
   | { readonly outcome: 'open'; readonly channel: string; readonly upstreamId: string };
 
 export interface TaskHandle {
-  readonly accepted: Promise<Accepted>;
+  /** Waits until the task is opened, or has ended instead. */
+  admitted(): Promise<void>;
   /**
    * Reports like the watcher: a final report completes the activity, any other report is a signal.
    */
@@ -230,19 +231,16 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
     args: [input],
     typedSearchAttributes: attributesAtStart(input),
   });
-  const accepted = handle.executeUpdate<Accepted, []>(acceptUpdate, {
-    updateId: acceptUpdate,
-  });
-  accepted.catch(() => undefined); // Only some tests await this promise.
+  const told = () => handle.query<ToldTask>(taskQuery);
   return {
-    accepted,
+    admitted: () => until('it is admitted', async () => (await told()).facts.isOpened),
     async report(report) {
       const channel = await placedAt(world, input.taskId, report.kind);
       const reported = { ...report, channel };
       if (isFinalReport(report)) await completeJob(env, input.taskId, reported);
       else await handle.signal(jobSignal, reported);
     },
-    told: () => handle.query<ToldTask>('task'),
+    told,
     result: () => handle.result() as Promise<TaskObject>,
     cancel: async () => void (await handle.cancel()),
     terminate: async () => void (await handle.terminate()),

@@ -185,8 +185,8 @@ export async function insertTaskRow(
   );
   await db.raw(
     `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
-                        answered, deadline_at)
-     values (?, 'acct_test', 'm', ?, ?, 'h', 't', 0, true, now())`,
+                        deadline_at)
+     values (?, 'acct_test', 'm', ?, ?, 'h', 't', 0, now())`,
     [taskId, JSON.stringify(request), JSON.stringify(plan)],
   );
 }

@@ -45,15 +45,16 @@ test('if no worker runs, running and finished tasks can still be read', async ()
   await service.finished(live);
 });
 
-test('a task is pending if no worker opens it in time, and succeeds when a worker is back', async () => {
+test('a task waits as submitted while no worker opens it, and succeeds when a worker is back', async () => {
   await service.stopWorker();
   const key = { 'idempotency-key': 'while-away' };
   const created = await service.create(textTask(), key);
-  expect([created.status, created.json.status]).toEqual([200, 'pending']);
+  expect([created.status, created.json.status]).toEqual([200, 'submitted']);
   const { id } = created.json;
-  expect((await get(id)).json.status).toBe('pending');
+  const waiting = (await get(id)).json;
+  expect([waiting.status, waiting.billing]).toEqual(['submitted', undefined]);
   const again = await service.create(textTask(), key);
-  expect([again.json.id, again.json.status]).toEqual([id, 'pending']);
+  expect([again.json.id, again.json.status]).toEqual([id, 'submitted']);
   const stranger = await service.anAccount();
   const foreign = await service.call('GET', `/v1/videos/generations/${id}`, undefined, {
     authorization: `Bearer ${stranger.apiKey}`,

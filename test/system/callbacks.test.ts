@@ -34,7 +34,6 @@ beforeAll(async () => {
   slowUrl = slow.url.replace('127.0.0.1', 'localhost');
   service = await startService({
     allowHosts: [sink.hostPort, new URL(slowUrl).host],
-    acceptTimeoutMs: 1_500,
     reconcileIntervalSeconds: 1,
     callbacksPerHost: 2,
   });

@@ -54,7 +54,7 @@ function testManyStarters({ tasks, minutes }: { tasks: number; minutes: number }
 async function storeMany({ db, accountId }: Service, count: number): Promise<string[]> {
   const request = aRequest({ metadata: { passThrough: { studio: { render: 'none' } } } });
   const inputs = Array.from({ length: count }, () => aTaskInput({ accountId }));
-  for (const input of inputs) await storePending(db, input, { answered: true, request });
+  for (const input of inputs) await storePending(db, input, { request });
   return inputs.map(({ taskId }) => taskId);
 }
 
@@ -62,11 +62,10 @@ async function storeMany({ db, accountId }: Service, count: number): Promise<str
 function startOther({ db, taskQueue }: Service): () => Promise<void> {
   const access = { address: temporalAddress(), namespace: 'default' };
   const temporal = createTemporalClient({
-    connection: lazyConnection(access, 10_000),
+    connection: lazyConnection(access),
     namespace: 'default',
     encryptionKeys: [],
     taskQueue,
-    acceptTimeoutMs: 10_000,
   });
   const starter = createStarter(db, temporal, () => undefined);
   return async () => {

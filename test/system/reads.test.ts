@@ -124,11 +124,10 @@ async function startOther(
   const link = await startLink(() => ({ host, port: Number(port) }));
   const namespace = 'default';
   const temporal = createTemporalClient({
-    connection: lazyConnection({ address: link.address, namespace }, 2_000),
+    connection: lazyConnection({ address: link.address, namespace }),
     namespace,
     encryptionKeys: [],
     taskQueue: service.taskQueue,
-    acceptTimeoutMs: 2_000,
   });
   const elapsed = () => performance.now();
   const unknown = createBuckets({ subject: 'Tests may', perSecond: 1_000, burst: 1_000, elapsed });

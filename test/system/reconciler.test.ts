@@ -91,8 +91,8 @@ test('the reconciler reports an unreadable task row and continues with the other
   const unreadable = aTaskInput().taskId;
   await service.db.raw(
     `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
-                        answered, created_at, deadline_at)
-     values (?, ?, 'm', '{}', '{}', 'h', 't', 0, true, now() - interval '1 min', now())`,
+                        created_at, deadline_at)
+     values (?, ?, 'm', '{}', '{}', 'h', 't', 0, now() - interval '1 min', now())`,
     [unreadable, service.accountId],
   );
   const { json } = await service.create(waiting());
@@ -125,7 +125,7 @@ test('a pending task expires at its deadline without a charge, and its callback 
   const { accountId, db } = service;
   const input = aTaskInput({ accountId, deadlineAtMs: Date.now() + 1_000 });
   const request = aRequest({ metadata: { callback_url: `${sink.url}/${Math.random()}` } });
-  await storePending(db, input, { answered: true, request });
+  await storePending(db, input, { request });
   expect(await service.finished(input.taskId)).toMatchObject({
     status: 'failed',
     error: { code: 'task_error', message: expect.stringContaining('expired after') },

@@ -16,7 +16,7 @@ afterAll(() => env?.teardown());
 test('a connection that is accepted and never answered is given up after ten seconds', async () => {
   const [host = '', port] = env.address.split(':');
   const link = await startLink(() => ({ host, port: Number(port) }));
-  const connection = lazyConnection({ address: link.address, namespace: 'default' }, 1_000);
+  const connection = lazyConnection({ address: link.address, namespace: 'default' });
   const { now } = performance;
   try {
     const ask = () => connection.workflowService.getSystemInfo({});

@@ -41,7 +41,7 @@ export async function startOwnTemporal(): Promise<OwnTemporal> {
       ...(port ? { port } : {}),
     });
   let temporal = await start();
-  const service = await startService({ temporalAddress: temporal.address, acceptTimeoutMs: 1_500 });
+  const service = await startService({ temporalAddress: temporal.address });
   return {
     service,
     address: () => temporal.address,

@@ -43,7 +43,7 @@ const accessWith = (given: Readonly<Record<string, string>>) =>
   temporalAccess(readConfig('admin', { TEMPORAL_ADDRESS: address, ...given }));
 
 async function askAsApi(given: Readonly<Record<string, string>>): Promise<void> {
-  const connection = lazyConnection({ ...accessWith(given), namespace: 'default' }, 1_000);
+  const connection = lazyConnection({ ...accessWith(given), namespace: 'default' });
   try {
     await connection.workflowService.getSystemInfo({});
   } finally {

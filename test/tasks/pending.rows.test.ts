@@ -2,14 +2,7 @@
 // show in which order tasks are claimed for their start.
 
 import { acceptTask } from '../../src/tasks/accept.rows';
-import {
-  claimStarts,
-  failPending,
-  listUnanswered,
-  markAnswered,
-  releaseStart,
-} from '../../src/tasks/pending.rows';
-import { findTask } from '../../src/tasks/tasks.rows';
+import { claimStarts, failPending } from '../../src/tasks/pending.rows';
 import { aNewTask, anAccountWith, anOpening, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
@@ -26,7 +19,7 @@ function anAccount(available: number): Promise<string> {
   return anAccountWith(database.db, `acct_${accounts}`, available);
 }
 
-const accepting = { leaseSeconds: 60, queuedTasksMax: 5 };
+const accepting = { queuedTasksMax: 5 };
 const accept = (accountId: string, hold: number, taskId = aTaskId()) =>
   acceptTask(database.db, aNewTask(accountId, taskId, hold), accepting);
 
@@ -76,8 +69,7 @@ describe('claimStarts', () => {
     for (const [n, id] of ids.entries()) {
       const input = anOpening(account, id, 1);
       const createdAtMs = Date.now() - 60_000 + n;
-      await storePending(database.db, { ...input, createdAtMs }, { answered: true });
-      await releaseStart(database.db, id, 0);
+      await storePending(database.db, { ...input, createdAtMs }, { isDue: true });
     }
     return ids;
   }
@@ -86,7 +78,9 @@ describe('claimStarts', () => {
     const claimed = await claimStarts(database.db, options);
     return claimed.map(({ taskId }) => taskId);
   };
-  beforeEach(() => database.db.raw('delete from tasks'));
+  beforeEach(() =>
+    database.db.raw('delete from tasks; update balances set pending = 0, pending_tasks = 0'),
+  );
 
   test('gives each pending task to exactly one of several concurrent callers', async () => {
     const ids = await queue(await anAccount(0), 500);
@@ -141,49 +135,28 @@ describe('claimStarts', () => {
     expect([await one(), await one()]).toContain(again);
   });
 
-  test('skips tasks that are leased or no longer pending, and tasks whose create was not answered yet', async () => {
-    const account = await anAccount(0);
-    const [first = '', second = ''] = await queue(account, 2);
-    const input = anOpening(account, aTaskId(), 1);
-    await storePending(database.db, input);
-    await releaseStart(database.db, input.taskId, 0);
+  test('skips tasks that are leased or no longer pending', async () => {
+    const [first = '', second = ''] = await queue(await anAccount(0), 2);
     expect(await claim(1)).toEqual([first]);
     expect(await failPending(database.db, second, 'no')).not.toBeNull();
     expect(await claim(9)).toEqual([]);
-    expect(await markAnswered(database.db, input.taskId, 0)).toMatchObject({ status: 'pending' });
-    expect(await claim(9)).toEqual([input.taskId]);
   });
-});
 
-test('a task is withdrawn only if no caller has received its id', async () => {
-  const account = await anAccount(0);
-  const [mine, theirs] = [aTaskId(), aTaskId()];
-  await storePending(database.db, anOpening(account, mine, 1), { answered: true });
-  await storePending(database.db, anOpening(account, theirs, 1));
-  const fail = (id: string) => failPending(database.db, id, 'withdrawn', 'unanswered');
-  expect(await listUnanswered(database.db, 3_600, 99)).toEqual([]);
-  const found = await listUnanswered(database.db, -1, 99);
-  expect([found.includes(theirs), found.includes(mine)]).toEqual([true, false]);
-  expect(await fail(mine)).toBeNull();
-  expect(await findTask(database.db, mine)).toMatchObject({ status: 'pending' });
-  expect(await fail(theirs)).toMatchObject({ object: { status: 'failed' } });
-  expect(await markAnswered(database.db, theirs, 0)).toMatchObject({ status: 'failed' });
-});
-
-test('repeated calls of `markAnswered` write the row of a pending task only once', async () => {
-  const input = anOpening(await anAccount(0), aTaskId(), 1);
-  await storePending(database.db, input);
-  const version = async () => {
-    const { rows } = await database.db.raw<{ rows: { xmin: string }[] }>(
-      'select xmin::text from tasks where id = ?',
-      [input.taskId],
-    );
-    return rows[0]?.xmin;
-  };
-  const stored = await version();
-  await markAnswered(database.db, input.taskId, null);
-  const marked = await version();
-  expect(marked).not.toBe(stored);
-  expect(await markAnswered(database.db, input.taskId, null)).toMatchObject({ status: 'pending' });
-  expect(await version()).toBe(marked);
+  test('leases a new task for the given time, and an older task for as long as it is old', async () => {
+    const account = await anAccount(0);
+    const leaseOf = async (ageSeconds: number) => {
+      const input = anOpening(account, aTaskId(), 1);
+      const createdAtMs = Date.now() - ageSeconds * 1_000;
+      await storePending(database.db, { ...input, createdAtMs }, { isDue: true });
+      expect(await claim(1)).toEqual([input.taskId]);
+      const { rows } = await database.db.raw<{ rows: { seconds: number }[] }>(
+        'select extract(epoch from start_at - now())::float8 as seconds from tasks where id = ?',
+        [input.taskId],
+      );
+      return rows[0]?.seconds ?? -1;
+    };
+    const [young, old] = [await leaseOf(1), await leaseOf(1_000)];
+    expect([young > 30, young <= 60]).toEqual([true, true]);
+    expect([old > 900, old < 1_100]).toEqual([true, true]);
+  });
 });

@@ -3,7 +3,6 @@
 
 import type { Submission } from '../../src/engine/client';
 import { createStarter, type Starter } from '../../src/tasks/create/starter';
-import { releaseStart } from '../../src/tasks/pending.rows';
 import { findTask } from '../../src/tasks/tasks.rows';
 import { anAccountWith, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
@@ -22,12 +21,13 @@ afterAll(() => database?.drop());
 beforeEach(async () => {
   await database.db.raw('delete from callbacks');
   await database.db.raw('delete from tasks');
+  await database.db.raw('update balances set pending = 0, pending_tasks = 0');
   answers = [];
   delivered = [];
 });
 afterEach(async () => {
   const closed = starter.close();
-  for (const { answer } of answers) answer('accepted');
+  for (const { answer } of answers) answer('started');
   await closed;
 });
 
@@ -48,30 +48,9 @@ async function aQueue(count: number): Promise<string[]> {
   const inputs = Array.from({ length: count }, (_, n) =>
     aTaskInput({ accountId, createdAtMs: Date.now() - 60_000 + n }),
   );
-  for (const input of inputs) await storePending(database.db, input, { answered: true });
-  for (const { taskId } of inputs) await releaseStart(database.db, taskId, 0);
+  for (const input of inputs) await storePending(database.db, input, { isDue: true });
   return inputs.map(({ taskId }) => taskId);
 }
-
-/** Submits tasks of creates that Temporal does not answer. */
-async function unanswered(times: number): Promise<void> {
-  for (let n = 0; n < times; n += 1) {
-    const submitted = starter.submit(aTaskInput());
-    answers.pop()?.answer('unanswered');
-    await submitted;
-  }
-}
-
-test('at most sixteen creates of an account start their tasks themselves at the same time', () => {
-  begin();
-  const starts = Array.from({ length: 16 }, () => starter.enter('a'));
-  expect(starts).not.toContain(null);
-  expect(starter.enter('a')).toBeNull();
-  expect(starter.enter('b')).not.toBeNull();
-  starts[3]?.leave();
-  expect(starter.enter('a')).not.toBeNull();
-  expect(starter.enter('a')).toBeNull();
-});
 
 test('the loop starts the tasks of two accounts in turns, and at most sixteen at the same time', async () => {
   const [burst, quiet] = [await aQueue(40), await aQueue(2)];
@@ -83,7 +62,7 @@ test('the loop starts the tasks of two accounts in turns, and at most sixteen at
   expect(answers.length).toBe(16);
   for (let n = 0; n < 42; n += 1) {
     await until('one more is started', () => answers.length > n);
-    answers[n]?.answer('accepted');
+    answers[n]?.answer('started');
     expect(answers.length - n).toBeLessThanOrEqual(16);
   }
   expect(answers.map(({ taskId }) => taskId).sort()).toEqual([...burst, ...quiet].sort());
@@ -91,28 +70,69 @@ test('the loop starts the tasks of two accounts in turns, and at most sixteen at
   expect(ofBurst.slice(0, 8).every((at) => at < 16)).toBe(true);
 });
 
-test('after three unanswered starts in a row no create starts its task, until a start of the loop is answered', async () => {
+/** Answers the next starts of the loop with `unanswered`, from the n-th on. */
+async function unanswered(from: number, times: number): Promise<void> {
+  for (let n = from; n < from + times; n += 1) {
+    await until('one more is started', () => answers.length > n);
+    answers[n]?.answer('unanswered');
+  }
+}
+
+test('after three unanswered starts in a row Temporal counts as away, and the loop starts one task a second until a start is answered', async () => {
+  await aQueue(3);
   begin();
-  await unanswered(2);
-  expect(starter.enter('a')).not.toBeNull();
-  await unanswered(1);
-  expect(starter.enter('a')).toBeNull();
+  await unanswered(0, 2);
+  await until('the third is started', () => answers.length === 3);
+  expect(starter.isAway()).toBe(false);
+  answers[2]?.answer('unanswered');
+  await until('Temporal counts as away', () => starter.isAway());
+  const began = performance.now();
   await aQueue(20);
   for (let n = 0; n < 50; n += 1) starter.wake();
-  await until('one start probes', () => answers.length === 1);
-  answers[0]?.answer('accepted');
+  await until('one start probes', () => answers.length > 3);
+  const seconds = Math.ceil((performance.now() - began) / 1_000);
+  expect(answers.length - 3).toBeLessThanOrEqual(seconds);
+  answers[3]?.answer('started');
   await until('the others follow', () => answers.length >= 16);
-  expect(starter.enter('a')).not.toBeNull();
+  expect(starter.isAway()).toBe(false);
 });
 
 test('an answered start ends the row of unanswered starts', async () => {
+  await aQueue(5);
   begin();
-  await unanswered(2);
-  const submitted = starter.submit(aTaskInput());
-  answers.pop()?.answer('accepted');
-  await submitted;
-  await unanswered(2);
-  expect(starter.enter('a')).not.toBeNull();
+  await unanswered(0, 2);
+  await until('all are started', () => answers.length === 5);
+  answers[2]?.answer('started');
+  answers[3]?.answer('unanswered');
+  answers[4]?.answer('unanswered');
+  await until('all are tried again', () => answers.length >= 9);
+  expect(starter.isAway()).toBe(false);
+});
+
+test('a task of a process that has ended is started by another process', async () => {
+  const [taskId = ''] = await aQueue(1);
+  begin();
+  await until('it is started', () => answers.length === 1);
+  // The first process dies before Temporal answers. Its lease runs out.
+  const dying = starter;
+  await database.db.raw('update tasks set start_at = now() where id = ?', [taskId]);
+  begin();
+  await until('it is started again', () => answers.length === 2);
+  expect(answers.map((one) => one.taskId)).toEqual([taskId, taskId]);
+  for (const { answer } of answers) answer('started');
+  await dying.close();
+});
+
+test('a started task stays pending until its workflow opens it, and is not started again meanwhile', async () => {
+  const [taskId = ''] = await aQueue(1);
+  begin();
+  await until('it is started', () => answers.length === 1);
+  answers[0]?.answer('started');
+  const [other = ''] = await aQueue(1);
+  starter.wake();
+  await until('the next claim has run', () => answers.length === 2);
+  expect(answers[1]?.taskId).toBe(other);
+  expect((await findTask(database.db, taskId))?.live?.facts.isOpened).toBe(false);
 });
 
 test('a task that Temporal does not answer is started again after other tasks, and one whose workflow has ended fails', async () => {
@@ -135,17 +155,14 @@ test('a task that Temporal does not answer is started again after other tasks, a
   expect(answers[2]?.taskId).toBe(first);
 });
 
-test.each(['ended', 'accepted'] as const)(
-  'if a start is answered with "%s" but the task is still pending, the task fails and its callback is sent',
-  async (outcome) => {
-    const [taskId = ''] = await aQueue(1);
-    const request = aRequest({ metadata: { callback_url: 'https://a.example' } });
-    const asked = JSON.stringify(request);
-    await database.db.raw('update tasks set request = ? where id = ?', [asked, taskId]);
-    begin();
-    await until('it is started', () => answers.length === 1);
-    answers[0]?.answer(outcome);
-    await until('its callback is sent', () => delivered.includes(taskId));
-    expect((await findTask(database.db, taskId))?.status).toBe('failed');
-  },
-);
+test('if the workflow of a pending task has ended, the task fails and its callback is sent', async () => {
+  const [taskId = ''] = await aQueue(1);
+  const request = aRequest({ metadata: { callback_url: 'https://a.example' } });
+  const asked = JSON.stringify(request);
+  await database.db.raw('update tasks set request = ? where id = ?', [asked, taskId]);
+  begin();
+  await until('it is started', () => answers.length === 1);
+  answers[0]?.answer('ended');
+  await until('its callback is sent', () => delivered.includes(taskId));
+  expect((await findTask(database.db, taskId))?.status).toBe('failed');
+});

@@ -85,5 +85,6 @@ async function createWhileTheDatabaseRefuses(
   await world.db.raw(`alter table tasks add constraint no_media check (not (${refused}))`);
   const prompt = 'planted-prompt see https://media.example/a.png?sign=planted-media';
   await create('late', textTask({}, { prompt }));
+  await until('its opening was refused', () => world.logs().includes('no_media'));
   await world.db.raw('alter table tasks drop constraint no_media');
 }

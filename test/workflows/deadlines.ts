@@ -27,7 +27,7 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
   if (stage === 'waiting') world.script.submit = () => ({ outcome: 'waiting', channel: 'studio' });
   const plan = stage === 'enhancing' ? anEnhancedPlan() : aPlan();
   const task = await world.start(aTaskInput({ plan: { ...plan, expiresAfterSeconds: seconds } }));
-  await task.accepted;
+  await task.admitted();
   if (after > 0) await world.env.sleep(Math.floor(after * seconds) * 1_000);
   if (stage === 'running') {
     await task.report({ kind: 'generation', upstreamId: 'job-generation', status: 'running' });

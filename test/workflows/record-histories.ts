@@ -37,7 +37,7 @@ const plays: Readonly<Record<string, Play>> = {
     world.script.submit = () =>
       answers.shift() ?? { outcome: 'open', channel: 'studio', upstreamId: 'job-generation' };
     const task = await start({ plan: aPlan({ returnsLastFrame: true }) });
-    await task.accepted;
+    await task.admitted();
     await until('it waits for a slot', () => world.submitted.length === 1);
     await world.env.client.workflow
       .getHandle(world.opened[0]?.taskId ?? '')
@@ -50,14 +50,14 @@ const plays: Readonly<Record<string, Play>> = {
     world.script.store = () => ({ stored: false });
     world.hasCallback = true;
     const task = await start();
-    await task.accepted;
+    await task.admitted();
     await task.report(aSuccess());
     await task.result();
   },
   async enhanced(world, start) {
     world.hasCallback = true;
     const task = await start({ plan: anEnhancedPlan() });
-    await task.accepted;
+    await task.admitted();
     await task.report(running);
     await task.report(aSuccess());
     await until('it is enhanced', () => world.submitted.length === 2);
@@ -66,7 +66,7 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async 'failed enhancing'(world, start) {
     const task = await start({ plan: anEnhancedPlan() });
-    await task.accepted;
+    await task.admitted();
     await task.report(aSuccess());
     await until('it is enhanced', () => world.submitted.length === 2);
     await task.report({ kind: 'super_resolution', upstreamId: 'x', status: 'failed', failure });
@@ -81,7 +81,7 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async cancelled(world, start) {
     const task = await start();
-    await task.accepted;
+    await task.admitted();
     await until('it waits', () => world.submitted.length === 1);
     await task.report(running);
     await task.cancel();
@@ -90,13 +90,13 @@ const plays: Readonly<Record<string, Play>> = {
   async expired(world, start) {
     world.hasCallback = true;
     const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
-    await task.accepted;
+    await task.admitted();
     await task.result();
   },
   async 'saved by the last check'(world, start) {
     world.script.read = () => aSuccess();
     const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
-    await task.accepted;
+    await task.admitted();
     await task.result();
   },
   async refused(world, start) {

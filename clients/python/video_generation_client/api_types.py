@@ -121,7 +121,7 @@ class ErrorBodyError(TypedDict):
     message: str
     type: Literal["invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error", "rate_limit_error", "server_error"]
     param: str
-    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "webhook_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "file_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable"]
+    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "webhook_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "file_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable", "outcome_unknown"]
 
 class ErrorBody(TypedDict):
     error: ErrorBodyError

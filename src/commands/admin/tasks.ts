@@ -96,7 +96,7 @@ const cancel: AdminCommand = {
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
     if (isFinal(row.status)) throw finished(taskId);
     const ended =
-      row.status === 'pending' ? await failPending(db(), taskId, cancelledMessage) : null;
+      row.live?.facts.isOpened === false ? await failPending(db(), taskId, cancelledMessage) : null;
     if (ended) {
       const text = `The pending task ${taskId} is cancelled.`;
       const done = { data: { taskId, asked: true }, text, effect: 'pending → cancelled' };

@@ -15,10 +15,7 @@ export function openTemporal(config: Config) {
   return {
     temporal(): Client {
       const access = temporalAccess(demand(config, ['TEMPORAL_ADDRESS']));
-      connection ??= lazyConnection(
-        { ...access, namespace, connectTimeout },
-        config.acceptTimeoutMs,
-      );
+      connection ??= lazyConnection({ ...access, namespace, connectTimeout });
       return new Client({ connection, namespace, ...encryptionWith(encryptionKeys) });
     },
     close: async () => connection?.close(),

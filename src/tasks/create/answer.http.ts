@@ -32,37 +32,19 @@ export function notAccepted(): Refused {
   return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
 }
 
-/**
- * The refusal of a create if it is unknown whether the database stored the task. No workflow was
- * started. The reconciler withdraws the row unless the call is repeated.
- */
-export function maybeStored(taskId: string): Refused {
-  return unknown(
-    taskId,
-    'If the call is not repeated, the task is withdrawn within minutes and nothing is charged',
-  );
-}
-
-/**
- * The refusal of a create if its task may be stored and may be started, but the database does not
- * answer.
- */
-export function maybeStarted(taskId: string): Refused {
-  return unknown(taskId, 'If it was, its Location shows it shortly');
+/** The refusal of a create if it is not known whether the database stored its task. */
+export function outcomeUnknown(taskId: string): Refused {
+  const message =
+    `It is not known whether the task ${taskId} was stored. If it was, it runs. Repeat the call ` +
+    'with the same Idempotency-Key, or look for the task at its Location.';
+  const headers = { 'retry-after': '5', location: locationOf(taskId) };
+  return new Refused({ code: 'outcome_unknown', param: '', message }, headers);
 }
 
 /** The refusal of a create whose task is stored but cannot be read. Its `Location` is set already. */
 export function notShown(taskId: string): Refused {
   const message = `The task ${taskId} was accepted, but cannot be shown now. Read it at its Location.`;
-  return new Refused({ code: 'unavailable', param: '', message }, { 'retry-after': '5' });
-}
-
-function unknown(taskId: string, meanwhile: string): Refused {
-  const message =
-    `It is not known whether the task ${taskId} was accepted. ${meanwhile}; with an ` +
-    'Idempotency-Key the same call can safely be repeated.';
-  const headers = { 'retry-after': '5', location: locationOf(taskId) };
-  return new Refused({ code: 'unavailable', param: '', message }, headers);
+  return new Refused({ code: 'outcome_unknown', param: '', message }, { 'retry-after': '5' });
 }
 
 function locationOf(taskId: string): string {

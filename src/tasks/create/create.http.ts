@@ -66,7 +66,7 @@ export function createTask(deps: KeyedDeps, lookUps: LookUps): Create {
     // A refused create needs no hash, which would take a tenth of the time of its reply.
     const hash = () => hashOfRequest(compared);
     const replayed = keyedId
-      ? await replay.find(ctx, keyedId, parsed.faults, hash)
+      ? await replay.find(keyedId, parsed.faults, hash)
       : // A body with faults was never accepted, so it is no repeat of an accepted one.
         parsed.faults.length === 0 && (await findRepeated(ctx, hash));
     return replayed || (await create(ctx, parsed, keyedId, hash));

@@ -5,37 +5,29 @@ import type { Fault } from '../../contract/field';
 import type { KeyedCall } from '../../gateway/context';
 import { Refused } from '../../gateway/context';
 import type { LookUps } from '../../gateway/look-ups';
-import { markAnswered } from '../pending.rows';
 import type { StoredTask } from '../tasks.rows';
 import { type CreateOutcome, storedOutcome } from './answer.http';
 
 export interface Replay {
   /** The reply to a repeated create; null if there is no task with this id. */
-  find(
-    ctx: KeyedCall,
-    taskId: string,
-    faults: readonly Fault[],
-    hash: () => string,
-  ): Promise<CreateOutcome | null>;
+  find(taskId: string, faults: readonly Fault[], hash: () => string): Promise<CreateOutcome | null>;
   /** Like `find`, but for a row that was found when this call tried to store its task. */
-  of(ctx: KeyedCall, row: StoredTask, requestHash: string): Promise<CreateOutcome>;
+  of(row: StoredTask, requestHash: string): CreateOutcome;
 }
 
 export function createReplay(lookUps: Pick<LookUps, 'task'>): Replay {
   const replay: Replay = {
-    async find(ctx, taskId, faults, hash) {
+    async find(taskId, faults, hash) {
       const row = await lookUps.task(taskId);
       if (!row) return null;
       // A body with faults was never accepted, so it differs from the body of every task.
-      return faults.length > 0 ? new Refused(keyReused) : replay.of(ctx, row, hash());
+      return faults.length > 0 ? new Refused(keyReused) : replay.of(row, hash());
     },
 
-    async of(ctx, row, requestHash) {
+    of(row, requestHash) {
       if (row.requestHash === '') return new Refused(keyOfForgotten);
       if (row.requestHash !== requestHash) return new Refused(keyReused);
-      if (row.status !== 'pending') return storedOutcome('replayed', row);
-      // This caller now gets the task's id, so the task must not be withdrawn any more.
-      return storedOutcome('replayed', await markAnswered(ctx.state.db, row.id, null));
+      return storedOutcome('replayed', row);
     },
   };
   return replay;

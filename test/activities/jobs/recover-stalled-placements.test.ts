@@ -57,7 +57,7 @@ function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) =
       await insertTaskRow(db, taskId);
       await planJob(db, { ...input, kind: 'generation' });
       const task = await world.start(input);
-      await task.accepted;
+      await task.admitted();
       await until('an attempt has begun', () => world.submitted.length > 0);
       const silent: string[] = [];
       const events = { attemptSilent: (id: string) => silent.push(id) } as never as ActivityEvents;

@@ -1,9 +1,8 @@
 // These tests are about pending tasks that no API process starts. The reconciler starts such tasks,
-// or ends them at their deadline. A task whose id no caller has received is withdrawn.
+// or ends them at their deadline.
 
 import { repairPending } from '../../../activities/reconcile/pending-tasks';
 import { startDelivery } from '../../../src/engine/start-delivery';
-import { leaseSeconds } from '../../../src/tasks/create/starter';
 import { releaseStart } from '../../../src/tasks/pending.rows';
 import type { TaskInput } from '../../../src/tasks/task-transactions.rules';
 import { findTask } from '../../../src/tasks/tasks.rows';
@@ -25,7 +24,11 @@ afterAll(async () => {
   await temporal?.close();
   await database?.drop();
 });
-afterEach(() => database.db.raw('delete from callbacks; delete from tasks'));
+afterEach(() =>
+  database.db.raw(
+    'delete from callbacks; delete from tasks; update balances set pending = 0, pending_tasks = 0',
+  ),
+);
 
 const minuteMs = 60_000;
 
@@ -42,10 +45,10 @@ async function repair(startTask: (input: TaskInput) => Promise<boolean> = async 
   return findings;
 }
 
-async function aPendingTask(ageMinutes: number, answered: boolean): Promise<TaskInput> {
+async function aPendingTask(ageMinutes: number): Promise<TaskInput> {
   const createdAtMs = Date.now() - ageMinutes * minuteMs;
   const input = aTaskInput({ accountId: testAccount, createdAtMs });
-  await storePending(database.db, input, { answered });
+  await storePending(database.db, input);
   return input;
 }
 
@@ -53,17 +56,17 @@ const objectOf = async (taskId: string) =>
   JSON.parse((await findTask(database.db, taskId))?.object ?? 'null') as unknown;
 
 test('a pending task that is older than a minute is started, also if an API process tries in vain to start it', async () => {
-  const [due, tried] = [await aPendingTask(5, true), await aPendingTask(5, true)];
-  await aPendingTask(0.5, true);
+  const [due, tried] = [await aPendingTask(5), await aPendingTask(5)];
+  await aPendingTask(0.5);
   await releaseStart(database.db, due.taskId, -61);
-  await releaseStart(database.db, tried.taskId, leaseSeconds);
+  await releaseStart(database.db, tried.taskId, 300);
   const started: string[] = [];
   expect(await repair(async ({ taskId }) => started.push(taskId) > 0)).toEqual([]);
   expect(started.sort()).toEqual([due.taskId, tried.taskId].sort());
 });
 
 test('a pending task whose workflow has completed ends as failed', async () => {
-  const { taskId } = await aPendingTask(5, true);
+  const { taskId } = await aPendingTask(5);
   await releaseStart(database.db, taskId, -61);
   const message = 'The task was stopped by the service.';
   expect(await repair(async () => false)).toEqual([['closed', taskId, message]]);
@@ -76,7 +79,7 @@ test('a pending task past its deadline fails without a charge, and its callback 
   await storePending(
     database.db,
     { ...input, deadlineAtMs: Date.now() - minuteMs },
-    { answered: true, request: aRequest({ metadata: { callback_url } }) },
+    { request: aRequest({ metadata: { callback_url } }) },
   );
   expect(await repair()).toEqual([['closed', input.taskId, expect.stringContaining('expired')]]);
   const failed = { status: 'failed', error: { code: 'task_error' } };
@@ -88,11 +91,4 @@ test('a pending task past its deadline fails without a charge, and its callback 
   const delivery = temporal.client.workflow.getHandle(callbackWorkflowId(input.taskId, 1));
   expect((await delivery.describe()).status.name).toBe('RUNNING');
   await delivery.terminate();
-});
-
-test('a pending task is withdrawn after a minute if no caller has received its id', async () => {
-  const [old, young] = [await aPendingTask(2, false), await aPendingTask(0, false)];
-  expect(await repair()).toEqual([['withdrawn', old.taskId, expect.any(String)]]);
-  expect(await objectOf(old.taskId)).toMatchObject({ status: 'failed' });
-  expect(await objectOf(young.taskId)).toMatchObject({ status: 'pending' });
 });

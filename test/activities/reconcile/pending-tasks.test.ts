@@ -42,7 +42,7 @@ async function forgotten(deadlineInMs = hourMs): Promise<string> {
   const input = anOpening('acct', id, 1);
   const createdAtMs = Date.now() - 10 * 60_000;
   const deadlineAtMs = Date.now() + deadlineInMs;
-  await storePending(database.db, { ...input, createdAtMs, deadlineAtMs }, { answered: true });
+  await storePending(database.db, { ...input, createdAtMs, deadlineAtMs });
   await releaseStart(database.db, id, -300);
   return id;
 }

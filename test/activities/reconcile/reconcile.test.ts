@@ -40,7 +40,7 @@ const hasRun = async () => (await readOpenWork(database.db)).reconcilerAgeSecond
 
 test('if one duty of the reconciler fails, the other duties still run, and then the run fails', async () => {
   const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 86_400_000 * 3 });
-  await storePending(database.db, input, { answered: true });
+  await storePending(database.db, input);
   await database.db.raw(`update tasks set deadline_at = now() - interval '1 minute'`);
   const run = runWith(() => Promise.reject(new Error('Temporal is away.')));
   await expect(run).rejects.toThrow('Temporal is away.');
@@ -51,7 +51,7 @@ test('if one duty of the reconciler fails, the other duties still run, and then 
 test('a worker that stops begins no further duty, and another worker repeats the run', async () => {
   const stopping = new AbortController();
   const input = aTaskInput({ accountId: testAccount, createdAtMs: Date.now() - 86_400_000 * 3 });
-  await storePending(database.db, input, { answered: true });
+  await storePending(database.db, input);
   await database.db.raw(`update tasks set deadline_at = now() - interval '1 minute'
                           where finished_at is null`);
   const run = runWith(async () => stopping.abort(), stopping);

@@ -125,6 +125,7 @@ test.each([
 
 test('status, cancel and result show the task', async () => {
   const id = (await submit()).structuredContent.id;
+  await api.opened(id);
   const own = async () => (await api.call('GET', `/v1/videos/generations/${id}`)).json;
   expect((await tool('status', { task_id: id })).structuredContent).toEqual(await own());
   const cancelled = await tool('cancel', { task_id: id });
