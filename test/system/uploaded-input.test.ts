@@ -3,6 +3,7 @@
 import sharp from 'sharp';
 import { readMovie } from '../studio/mp4';
 import { type Service, startService } from '../support/service';
+import { until } from '../support/until';
 
 let service: Service;
 beforeAll(async () => {
@@ -32,6 +33,40 @@ test('a task with an uploaded image as its reference succeeds', async () => {
     duration: 4,
   });
   expect([status, json.error]).toEqual([200, undefined]);
+  const task = await service.finished(json.id, 120_000);
+  expect([task.status, task.error]).toEqual(['succeeded', undefined]);
+}, 180_000);
+
+test('a task succeeds although its upload would expire before its channel has a free slot', async () => {
+  const sample = await fetch(`${service.studio.url}/samples/dawn.jpg`);
+  const file = await upload('dawn.jpg', await sample.arrayBuffer());
+  const { api, worker } = service.catalogues;
+  const channels = Object.entries(worker.channels).map(([id, channel]) => [
+    id,
+    { ...channel, jobsInFlightMax: 0 },
+  ]);
+  const full = { ...worker, channels: Object.fromEntries(channels) };
+  service.catalogues.api = full;
+  service.catalogues.worker = full;
+  const lives = `interval '2 seconds'`;
+  await service.db.raw(`update files set expires_at = now() + ${lives} where id = ?`, [file.id]);
+  const { status, json } = await service.create({
+    model: 'studio-2.0',
+    prompt: 'dawn over a town',
+    images: [file.id],
+    resolution: '480p',
+    duration: 4,
+  });
+  expect([status, json.error]).toEqual([200, undefined]);
+  await until('the upload would have expired while its task waits', async () => {
+    const { rows } = await service.db.raw<{ rows: unknown[] }>(
+      `select from tasks join jobs on task_id = id
+        where id = ? and state = 'waiting' and tasks.created_at < now() - ${lives}`,
+      [json.id],
+    );
+    return rows.length > 0;
+  });
+  Object.assign(service.catalogues, { api, worker });
   const task = await service.finished(json.id, 120_000);
   expect([task.status, task.error]).toEqual(['succeeded', undefined]);
 }, 180_000);
