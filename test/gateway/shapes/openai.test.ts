@@ -163,8 +163,8 @@ describe('the metadata of a form', () => {
     ['a flag in a list', [['[flags][]', 'true']], { flags: [true] }],
     [
       'a number deep in an object',
-      [['[camera][config][pan][x]', '-0.5']],
-      { camera: { config: { pan: { x: -0.5 } } } },
+      [['[camera][path][pan][x]', '-0.5']],
+      { camera: { path: { pan: { x: -0.5 } } } },
     ],
     ['JSON', [['[camera]', '{"zoom":2}']], { camera: { zoom: 2 } }],
     [
