@@ -177,7 +177,10 @@ async function fillServer(): Promise<void> {
   send('/plain', 'application/octet-stream', await picture(400, 400).webp().toBuffer());
   send('/list.mp4', 'video/mp4', '#EXTM3U\n#EXTINF:1,\nhttp://10.0.0.1/secret\n');
   send('/half.mp4', 'video/mp4', clip.subarray(0, clip.length - 1));
-  send('/short.mp4', 'video/mp4', clip);
+  // The duration in the movie header, in milliseconds: the placeholder says 15 s.
+  const short = Buffer.from(clip);
+  short.writeUInt32BE(1_024, short.indexOf('mvhd') + 20);
+  send('/short.mp4', 'video/mp4', short);
   send('/false.wav', 'audio/wav', 'no sound at all');
   send('/half.wav', 'audio/wav', chime.subarray(0, 40));
   send('/short.wav', 'audio/wav', chime.subarray(0, 44 + 48_000));
