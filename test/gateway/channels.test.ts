@@ -5,6 +5,7 @@ import type { Catalogue, Model } from '../../src/catalogue/catalogue.rules';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { theCatalogue } from '../support/catalogue';
 import { call } from '../support/service';
+import { until } from '../support/until';
 
 const tiers = (tokens: number) => ({ '480p': tokens, '720p': tokens, '1080p': tokens });
 const choice = (channel: string, tokens: number) => ({
@@ -57,9 +58,11 @@ test('a key is quoted, held and refused by the channels that it may use', async 
   ]);
 
   const made = await call(api.url, apiKey, 'POST', create, body);
-  const plan = api.temporal.submitted.find(({ taskId }) => taskId === made.json.id)?.plan;
+  const plan = await startedPlan(made.json.id);
   expect(plan?.channels.map(({ channel }) => channel)).toEqual(['cheap']);
-  const task = await call(api.url, apiKey, 'GET', `${create}/${made.json.id}`);
+  const read = () => call(api.url, apiKey, 'GET', `${create}/${made.json.id}`);
+  await until('the task is opened', async () => (await read()).json.billing !== undefined);
+  const task = await read();
   expect(task.json.billing.held).toBe('0.184000');
 });
 
@@ -83,7 +86,7 @@ test('super-resolution is offered and planned by the enhancers that the key may 
     metadata: { super_resolution_config: { resolution } },
   });
   const made = await call(api.url, apiKey, 'POST', create, enhanced('1080p'));
-  const plan = api.temporal.submitted.find(({ taskId }) => taskId === made.json.id)?.plan;
+  const plan = await startedPlan(made.json.id);
   expect(plan?.enhancement?.channels).toEqual(['cheap']);
   expect((await call(api.url, api.apiKey, 'POST', create, enhanced('4k'))).status).toBe(200);
   const refused = await call(api.url, apiKey, 'POST', create, enhanced('4k'));
@@ -91,3 +94,10 @@ test('super-resolution is offered and planned by the enhancers that the key may 
   const { json } = await call(api.url, apiKey, 'GET', '/v1/models');
   expect(json.data[0].super_resolution.targets['720p']).toEqual(['1080p']);
 });
+
+/** The plan of a task, once its workflow was started. */
+async function startedPlan(id: string) {
+  const find = () => api.temporal.submitted.find(({ taskId }) => taskId === id);
+  await until('the task is started', () => find() !== undefined);
+  return find()?.plan;
+}
