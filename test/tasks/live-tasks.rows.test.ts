@@ -45,7 +45,7 @@ test.each<[string, (string | undefined)[]]>([
   const { db } = database;
   const id = aTaskId();
   const input = anOpening(accountId, id, 40);
-  await (state === 'pending' ? storePending(db, input) : openNew(db, input));
+  await (state === 'pending' ? storePending(db, input, { toldPending: true }) : openNew(db, input));
   for (const step of happened) await db.raw(steps[step!]!);
 
   const stored = await findTask(db, id);
