@@ -44,7 +44,7 @@ test.each([
     const said = await loadedBy('admin', ...words);
     expect(said.code).toBe(code);
     expect(said.stdout).toContain(text);
-    expect(said.packages).toEqual(['aws4fetch', 'dataloader']);
+    expect(said.packages).toEqual(['aws4fetch']);
   },
 );
 
