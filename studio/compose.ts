@@ -49,6 +49,7 @@ export function composeStudio(options: PartOptions, addresses: Addresses, log: L
     dataDir,
     baseUrl: () => addresses.base,
     scriptOf: (jobId) => store.jobs.get(jobId)?.script,
+    secondsOf: (jobId) => store.jobs.get(jobId)?.result?.durationSeconds,
   });
   const samples = createSamples({
     folder: join(dataDir, 'samples'),

@@ -1,7 +1,7 @@
 /*
  * Keeps the files of finished jobs, in one folder per job. The files are served under signed links,
- * and deleted after these links have expired. Jobs that were not rendered share one placeholder
- * file from studio/assets.
+ * and deleted after these links have expired. Jobs that were not rendered share placeholders: one
+ * picture, and one video for each length.
  */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { createFaultCounter } from '../jobs/fault-counter';
 import type { Script } from '../jobs/fault-script';
 import { RESULT_LIFE_MS } from '../jobs/job-times';
 import { ProtocolError } from '../protocol-error';
+import { placeholderVideo } from './placeholder';
 import { fileContent, serveContent } from './serve-file';
 import type { ResultName } from './signed-addresses';
 import { createSignedAddresses } from './signed-addresses';
@@ -21,17 +22,15 @@ interface Parts {
   dataDir: string;
   baseUrl(): string;
   scriptOf(jobId: string): Script | undefined;
+  /** The length of the job's video; undefined if the job is not known any more. */
+  secondsOf(jobId: string): number | undefined;
 }
 
 const CLEAN_MS = 3_600_000;
 
-const assets = join(__dirname, '..', 'assets');
-const placeholders: Record<ResultName, string> = {
-  'video.mp4': join(assets, 'placeholder.mp4'),
-  'last-frame.png': join(assets, 'placeholder.png'),
-};
+const placeholderPicture = join(__dirname, '..', 'assets', 'placeholder.png');
 
-export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
+export function createResultFiles({ dataDir, baseUrl, scriptOf, secondsOf }: Parts) {
   const results = join(dataDir, 'results');
   const addresses = createSignedAddresses(dataDir, baseUrl);
   const nextFault = createFaultCounter();
@@ -62,7 +61,9 @@ export function createResultFiles({ dataDir, baseUrl, scriptOf }: Parts) {
 
   function fileOf(jobId: string, name: ResultName): string {
     const file = join(folder(jobId), name);
-    return existsSync(file) ? file : placeholders[name];
+    if (existsSync(file)) return file;
+    if (name === 'last-frame.png') return placeholderPicture;
+    return placeholderVideo(join(dataDir, 'placeholders'), secondsOf(jobId) ?? 1);
   }
 
   function drop(jobId: string): void {

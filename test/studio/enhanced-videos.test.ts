@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Movie, readMovie } from './mp4';
 import { type OpenStudio, openStudio } from './open-studio';
@@ -18,10 +18,11 @@ let studio: OpenStudio;
 let small: string;
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'video-studio-'));
-  await makeSample('3000x400');
+  await makeVideo('samples/mountains.mp4', ['color=c=red:s=3000x400:d=0.5']);
   studio = await openStudio({ dataDir, ffmpegPath: packaged.path });
-  const reply = await studio.reaching(await studio.accepted({}), 'succeeded');
-  small = reply.content.video_url;
+  const id = await studio.accepted({});
+  await makeVideo(`results/${id}/video.mp4`, ['testsrc=s=320x180:r=24:d=1', 'sine=d=1']);
+  small = (await studio.reaching(id, 'succeeded')).content.video_url;
 });
 afterAll(async () => {
   await studio?.close();
@@ -65,6 +66,16 @@ test.each<[string, object, Partial<Movie['video']>, number]>([
   expect(movie.boxes).toEqual(['ftyp', 'moov', 'mdat']);
 });
 
+test('an enhancement of a video that was not rendered is as long as that video', async () => {
+  const made = await studio.reaching(await studio.accepted({ duration: 4 }), 'succeeded');
+  const request = { ...fresh, resolution_limit: 200, video_url: made.content.video_url };
+  const { json } = await studio.enhance(request);
+  const { result } = await studio.reaching(json.task_id, 'completed', 50_000);
+  expect(result).toMatchObject({ duration: 4, fps: 24 });
+  const movie = readMovie(await download(result.video_url));
+  expect(movie.video).toMatchObject({ seconds: 4, samples: 96 });
+});
+
 test.each<[string, () => string, RegExp]>([
   ['a video above 2K', () => studio.sample('mountains.mp4'), /3000×400, which is above 2K/],
   ['a picture', () => studio.sample('dawn.jpg'), /not an mp4 or mov file/],
@@ -81,11 +92,11 @@ test.each<[string, () => string, RegExp]>([
 
 const fresh = { resolution: undefined, studio: {} };
 
-/** Writes a sample video. The studio serves every file of its samples folder. */
-async function makeSample(size: string): Promise<void> {
-  await mkdir(join(dataDir, 'samples'));
-  await promisify(execFile)(packaged.path, [
-    ...['-loglevel', 'error', '-f', 'lavfi', '-i', `color=c=red:s=${size}:d=0.5`],
-    join(dataDir, 'samples', 'mountains.mp4'),
-  ]);
+/** Writes a video of these sources into a folder that the studio serves. */
+async function makeVideo(name: string, sources: readonly string[]): Promise<void> {
+  const path = join(dataDir, name);
+  await mkdir(dirname(path), { recursive: true });
+  const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
+  const args = ['-loglevel', 'error', ...inputs, '-pix_fmt', 'yuv420p', path];
+  await promisify(execFile)(packaged.path, args);
 }

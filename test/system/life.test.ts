@@ -39,8 +39,8 @@ test('a create is answered with five fields; its task succeeds, is settled and s
     usage: { completion_tokens: 108_900, total_tokens: 108_900, seconds: expect.any(Number) },
     billing: { held: '5.009400', charged: '5.009400', refunded: '0.000000' },
   });
-  // The studio's placeholder is shorter than the length that the studio reports.
-  expect(task.usage.seconds).toBe(1.024);
+  // The length of the stored file, which is as long as the studio reports.
+  expect(task.usage.seconds).toBe(5);
   await until('the callback arrived', () => sink.received.length === 1);
   const { json } = await service.call('GET', `/v1/videos/generations/${created.json.id}`);
   expect(JSON.parse(sink.received[0]?.body ?? '')).toEqual(json);
