@@ -124,7 +124,7 @@ export function finishedVideo(work: Work): FinishedVideo {
     outputMilliseconds: countedFigure(
       plan,
       'super_resolution',
-      reportedMs === null ? null : Math.min(reportedMs, longestMsOf(plan, stored)),
+      reportedMs === null ? null : Math.min(reportedMs, longestMsOf(stored)),
     ),
     usedSeconds: measured ?? seconds,
     completionTokens: countedFigure(plan, 'generation', tokensOf(plan, generation)),
@@ -135,16 +135,9 @@ export function finishedVideo(work: Work): FinishedVideo {
 // Headers of files and reports round a length in different ways.
 const roundedMs = 1_000;
 
-/**
- * The longest length that counts for an enhancement: that of the stored file, and at least the
- * requested one. Without a measured length, only the factor of the plan bounds it.
- */
-function longestMsOf({ hold, durationSeconds }: Plan, stored: KeptResults | undefined): number {
-  const measured = stored?.milliseconds;
-  if (measured === undefined) return Number.POSITIVE_INFINITY;
-  const held = hold.lines.find(({ kind }) => kind === 'super_resolution')?.quantity ?? 0;
-  return Math.max(measured + roundedMs, durationSeconds === -1 ? 0 : held);
-}
+/** The longest length that counts for an enhancement. Without a measured length, only the factor bounds it. */
+const longestMsOf = (stored: KeptResults | undefined) =>
+  stored?.milliseconds === undefined ? Number.POSITIVE_INFINITY : stored.milliseconds + roundedMs;
 
 /** The tokens by the meter of the channel that made the video; null if they were not reported. */
 function tokensOf({ channels }: Plan, generation: JobReport | undefined): number | null {

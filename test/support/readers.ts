@@ -26,6 +26,8 @@ export interface Reader {
   readonly request: Readonly<Record<string, unknown>> & { readonly metadata?: object };
   /** What the task of this request costs. */
   readonly charged: string;
+  /** What it costs if the enhancer reports a minute. */
+  readonly chargedAtMost?: string;
   readonly enhances?: true;
 }
 
@@ -63,7 +65,7 @@ export const readers: readonly Reader[] = [
       duration: 5,
       metadata: { super_resolution_config: { resolution: '1080p', tool_version: 'standard' } },
     },
-    charged: '5.135450',
+    ...{ charged: '5.135450', chargedAtMost: '5.160450' },
   },
   { ...minimax, channel: 'minimax', model: 'minimax', way: byList, emptyList: empty },
   { ...minimax, channel: 'minimax-each', model: 'minimax-each', way: oneByOne },

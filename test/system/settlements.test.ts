@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     'more tokens than the hold of both lines covers, and a longer video',
     enhanced,
     { tokens: 200_000, enhance: { reported_s: 60 } },
-    bill('5.135450', '9.326050', '0.000000'),
+    bill('5.135450', '9.351050', '0.000000'),
     'hold settle extra_charge extra_charge',
   ],
   ['no tokens', {}, { tokens: 0 }, bill('5.009400', '0.000000', '5.009400'), 'hold refund'],

@@ -34,7 +34,7 @@ const enhancedBy = (durationSeconds: number, planned = 5, milliseconds?: number)
 test.each([
   ['counts as reported', 5.1, 5, 5_042, 5_100],
   ['counts up to the measured length and a second', 3_600, 5, 5_042, 6_042],
-  ['counts up to the requested length, whatever the file says', 60, 5, 1_024, 5_042],
+  ['counts up to a second more than a file that is shorter than requested', 60, 5, 3_000, 4_000],
   ['counts up to the measured length if the model chose it', 15, -1, 5_042, 6_042],
   ['counts up to three times the hold if the file has no length', 15.126, 5, undefined, 15_126],
   ['does not count above that', 15.127, 5, undefined, null],
