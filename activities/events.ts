@@ -36,6 +36,8 @@ export interface ActivityEvents {
   resultNotStored(taskId: string, role: string, outcome: 'failed' | 'given_up', why: string): void;
   /** `again`: another attempt follows. Otherwise the final state of the callback. */
   callbackAttempt(outcome: string, ms: number, taskId: string): void;
+  /** A duty could not be done now. It is due again when its lease ends. */
+  owedFailed(duty: string, error: unknown): void;
   cancelGivenUp(taskId: string, kind: string, why: string): void;
   finding(kind: FindingKind, taskId: string, why: string): void;
   /** Called exactly once for each completed audit. */

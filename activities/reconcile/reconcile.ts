@@ -3,6 +3,7 @@
 // what they repair. If a duty fails, the next duties still run. Then the run fails and is repeated. If
 // the worker stops, another worker repeats the run.
 
+import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { recordRun } from '../../src/tasks/reconcile.rows';
 import type { ReconcileReport } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
@@ -11,12 +12,16 @@ import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { endLost, endOverdue, endTerminated } from './end-tasks';
-import { removeExpired } from './expired-files';
 import { stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
 import { repairPending } from './pending-tasks';
 import { watchUsedChannels } from './unwatched-channels';
+
+// The row of a removed upload is kept for this long. Until then, a request for the upload is
+// answered with the reason of the removal. The rows of results are deleted with their tasks.
+const removedUploadsKeptDays = 35;
+const forgottenMax = 2_000;
 
 export function createReconcileActivities(deps: WorkerDeps) {
   const forgetOld = createForgetOld(deps, deps.settings);
@@ -46,7 +51,7 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   const ended = (await attempt(() => endTerminated(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};
   await attempt(() => stopLeftJobs(deps));
-  await attempt(() => removeExpired(deps));
+  await attempt(() => forgetRemovedUploads(deps.db, removedUploadsKeptDays, forgottenMax));
   await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];
   await recordRun(deps.db);

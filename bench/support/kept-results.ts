@@ -1,15 +1,12 @@
 // Compares the cost of 100,000 kept results with the cost of 1,000 kept results. Three things are
-// timed: a list of tasks, a run of the reconciler over files, and a search for old tasks.
+// timed: a list of tasks, a claim of due deletions, and a search for old tasks.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
-import { openDirectory } from '../../src/files/storage/directory';
+import { claimDeletions } from '../../src/files/retention.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { atMost, type Finding } from '../row';
 import type { World } from '../world';
@@ -25,7 +22,7 @@ const flatMax = 1.1;
 /** Each function does its work and returns the time in milliseconds. */
 interface Kept {
   readonly list: () => Promise<number>;
-  readonly sweep: () => Promise<number>;
+  readonly claim: () => Promise<number>;
   readonly pass: () => Promise<number>;
 }
 
@@ -34,31 +31,23 @@ export async function keptResults({ stack, settings }: World): Promise<readonly 
   const [few, many] = [1_000, settings.quick ? 2_000 : 100_000];
   return inOwnDatabase(databaseUrl, 'bench_kept_few', (small) =>
     inOwnDatabase(databaseUrl, 'bench_kept_many', async (large) => {
-      const folder = await mkdtemp(join(tmpdir(), 'video-bench-kept-'));
-      try {
-        const [least, most] = [
-          await resultsKept(small, join(folder, 'few'), few),
-          await resultsKept(large, join(folder, 'many'), many),
-        ];
-        const findings: Finding[] = [];
-        for (const [name, figure] of [
-          ['list', 'a list of ended tasks'],
-          ['sweep', 'a run of the reconciler over files'],
-          ['pass', 'a pass over the old tasks'],
-        ] as const) {
-          const found = await alternate(settings.rounds, most[name], least[name]);
-          const title = `${figure}, ${many.toLocaleString('en')} kept results against ${few}`;
-          findings.push(atMost(title, 'ms', compare(found), flatMax));
-        }
-        return findings;
-      } finally {
-        await rm(folder, { recursive: true, force: true });
+      const [least, most] = [await resultsKept(small, few), await resultsKept(large, many)];
+      const findings: Finding[] = [];
+      for (const [name, figure] of [
+        ['list', 'a list of ended tasks'],
+        ['claim', 'a claim of due deletions'],
+        ['pass', 'a pass over the old tasks'],
+      ] as const) {
+        const found = await alternate(settings.rounds, most[name], least[name]);
+        const title = `${figure}, ${many.toLocaleString('en')} kept results against ${few}`;
+        findings.push(atMost(title, 'ms', compare(found), flatMax));
       }
+      return findings;
     }),
   );
 }
 
-async function resultsKept(db: Knex, folder: string, count: number): Promise<Kept> {
+async function resultsKept(db: Knex, count: number): Promise<Kept> {
   const catalogue = await readCatalogue(join(projectFolder(), 'catalogue.yaml'), {});
   await writeBooks(db, ledgerTasks(catalogue), { accounts: 1, tasksEach: count });
   await db.raw(`
@@ -68,14 +57,13 @@ async function resultsKept(db: Knex, folder: string, count: number): Promise<Kep
            'video', 'video/mp4', 1, now() + interval '30 days'
       from tasks`);
   await db.raw('vacuum analyze files');
-  const storage = await openDirectory(folder);
   const page = { accountId: 'acct_1', status: 'succeeded', limit: 20 } as const;
   return {
     list: () => each(100, () => listTasks(db, page)),
-    sweep: () =>
+    claim: () =>
       each(100, async () => {
-        const removed = await removeExpired({ db, storage, stopping });
-        if (removed > 0) throw new Error(`${removed} kept results were removed.`);
+        const due = await claimDeletions(db, 4);
+        if (due.length > 0) throw new Error(`${due.length} kept results are due.`);
       }),
     pass: () => each(100, () => createForgetOld({ db, stopping }, kept)()),
   };

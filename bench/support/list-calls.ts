@@ -7,7 +7,7 @@ import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { listAccounts, showAccount } from '../../src/accounts/accounts.rows';
 import { listBudgets } from '../../src/accounts/budgets.rows';
 import { listCallbacks } from '../../src/callbacks/callbacks.rows';
-import { listExpired } from '../../src/files/retention.rows';
+import { claimDeletions } from '../../src/files/retention.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
 import { listChannelStates, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
@@ -107,7 +107,7 @@ export function searchesOfReconciler(db: Knex): Calls {
     'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
     'reconciler: jobs left by ended tasks': () => listJobsOfEnded(db, 200),
     'reconciler: lost callbacks': () => restartLostCallbacks({ db, startDelivery } as never),
-    'reconciler: expired files': () => listExpired(db, 200),
+    'worker: expired files': () => claimDeletions(db, 200),
     'reconciler: channels without a watcher': () => listUnwatched(db, 60),
     'reconciler: stalled placements': () => claimChecks(db, 200),
     'reconciler: a pass over old tasks': createForgetOldOnce(db),

@@ -501,6 +501,9 @@ create table files (
   height            integer,
   created_at        timestamptz not null default now(),
   expires_at        timestamptz not null,
+  -- Each file owes its deletion. It is due at \`expires_at\`, but not before this time: until then a
+  -- worker tries it, or bytes may still arrive. Null if it was not tried yet.
+  due_at            timestamptz,
   -- When the bytes of a removed file were deleted.
   removed_at        timestamptz,
   removed_because   removal_cause,
@@ -514,7 +517,7 @@ create index files_uploads on files (account_id, created_at desc, id desc)
 create index files_uploads_removed on files (removed_at) where role = 'upload' and state = 'removed';
 create index files_unfinished on files (created_at)
   where state = 'awaited';
-create index files_expiring on files (expires_at) where removed_at is null;
+create index files_due on files (greatest(due_at, expires_at)) where removed_at is null;
 `;
 
 /** Operators: the log of their actions. */

@@ -149,6 +149,9 @@ function results(log: Logger, meters: Meters) {
 
 function reconciler(log: Logger, meters: Meters) {
   return {
+    owedFailed(duty, err) {
+      log.warn({ event: 'owed_failed', duty, err }, 'a duty could not be done yet');
+    },
     cancelGivenUp(task, kind, why) {
       meters.add('video_cancels_given_up_total', { kind });
       log.warn({ event: 'cancel_given_up', task, kind, why }, 'a job could not be cancelled');

@@ -16,6 +16,7 @@ import {
 } from '../../activities';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
+import { startOwedWork } from '../../activities/owed/start-loops';
 import { createChannels } from '../../activities/providers/channels';
 import { keepFaults } from '../../activities/providers/kept-faults';
 import { traced } from '../../activities/task-trace';
@@ -75,7 +76,8 @@ export async function startWorker(
   setMaxListeners(0, stopping.signal);
 
   await ensureSearchAttributes(connections.client, temporal.namespace);
-  const activities = composeActivities(settings, parts, connections.client, stopping.signal);
+  const deps = composeDeps(settings, parts, connections.client, stopping.signal);
+  const activities = createActivities(deps);
   const workers = await createWorkers(settings, connections.native, activities);
   // The workers run only after this, so a process that is stopped while it starts has no work.
   await tryUntilDone(() => ensureLoops(settings, parts, connections.client), {
@@ -85,7 +87,12 @@ export async function startWorker(
   });
 
   const running = workers.map((worker) => worker.run());
-  const done = Promise.all(running).then(() => connections.close());
+  const owed = startOwedWork(deps);
+  stopping.signal.addEventListener('abort', () => void owed.close());
+  const done = Promise.all(running).then(async () => {
+    await owed.close();
+    await connections.close();
+  });
   // If one worker fails, all four are stopped: a partly running process is hard to diagnose.
   for (const run of running) run.catch(() => stopAll(workers, stopping));
   return {
@@ -125,7 +132,7 @@ const gracefully = { shutdownGraceTime: '10 s', shutdownForceTime: '14 s' } as c
 function createWorkers(
   settings: WorkerSettings,
   connection: NativeConnection,
-  activities: ReturnType<typeof composeActivities>,
+  activities: ReturnType<typeof createActivities>,
 ): Promise<Worker[]> {
   const { namespace, taskQueue, encryptionKeys } = settings.temporal;
   const queues = queuesOf(taskQueue);
@@ -167,12 +174,12 @@ function createWorkers(
   ]);
 }
 
-function composeActivities(
+function composeDeps(
   settings: WorkerSettings,
   parts: WorkerParts,
   client: Client,
   stopping: AbortSignal,
-) {
+): WorkerDeps {
   const { db, storage, events, catalogue } = parts;
   const queues = queuesOf(settings.temporal.taskQueue);
   const hurry = lastSecondsOf(stopping);
@@ -180,7 +187,7 @@ function composeActivities(
   const more = { events, hurry, allowHosts, onFault: keepFaults(db) };
   // Pauses of channels are measured by a monotonic clock.
   const sinceStart = () => performance.now();
-  const deps: WorkerDeps = {
+  return {
     db,
     client,
     channels: createChannels(catalogue, parts.channelKeys, sinceStart, more),
@@ -196,6 +203,9 @@ function composeActivities(
     },
     settings: settings.activities,
   };
+}
+
+function createActivities(deps: WorkerDeps) {
   return {
     tasks: traced(createTaskActivities(deps)),
     loops: createLoopActivities(deps),

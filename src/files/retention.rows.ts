@@ -10,14 +10,20 @@ export interface ExpiredFile {
   readonly result: { readonly taskId: string; readonly role: ResultRole } | null;
 }
 
-/** The files that have expired or were removed, and whose bytes may still be in the storage. */
-export async function listExpired(db: Knex, limit: number): Promise<readonly ExpiredFile[]> {
+/**
+ * Claims files that have expired or were removed, and whose bytes may still be in the storage. For ten
+ * minutes no other caller claims them. Nobody waits for a deletion, so the oldest is first, whoever
+ * owns it.
+ */
+export async function claimDeletions(db: Knex, limit: number): Promise<readonly ExpiredFile[]> {
   const { rows } = await db.raw<{ rows: ExpiredFile[] }>(
-    `select id, key,
-            case when task_id is not null
-                 then json_build_object('taskId', task_id, 'role', role) end as result
-       from files
-      where removed_at is null and expires_at < now() order by expires_at limit ?`,
+    `update files set due_at = now() + interval '10 minutes'
+      where id in (select id from files
+                    where removed_at is null and greatest(due_at, expires_at) < now()
+                    order by greatest(due_at, expires_at) limit ? for update skip locked)
+     returning id, key,
+               case when task_id is not null
+                    then json_build_object('taskId', task_id, 'role', role) end as result`,
     [limit],
   );
   return rows;
@@ -26,15 +32,6 @@ export async function listExpired(db: Knex, limit: number): Promise<readonly Exp
 /** Records that the storage has no bytes of this removed file any more. */
 export async function markDeleted(db: Knex, id: string): Promise<void> {
   await db.raw(`update files set removed_at = now() where id = ? and state = 'removed'`, [id]);
-}
-
-/** Lets a later run delete the bytes of this removed file. Its link has already ended. */
-export async function postpone(db: Knex, id: string): Promise<void> {
-  await db.raw(
-    `update files set expires_at = now() + interval '10 minutes'
-      where id = ? and state = 'removed'`,
-    [id],
-  );
 }
 
 /** Part of the statement that closes a task: the object of a failed one shows no links to results. */

@@ -1,7 +1,7 @@
 // Uploaded files. The row of an upload is inserted as `awaited` before the first byte is stored.
 // From then on the upload counts towards the limits of the account. The state becomes `stored`
 // after the storage has received all bytes. If the process dies during an upload, the row expires
-// and the reconciler deletes the bytes (activities/reconcile/expired-files.ts).
+// and a worker deletes the bytes (activities/owed/delete-files.ts).
 
 import type { Knex } from 'knex';
 import { isInState } from '../database/by-key';
@@ -106,12 +106,13 @@ export async function finishUpload(
 
 /**
  * Ends an upload whose bytes may still arrive in the storage. It no longer counts towards the limits
- * of the account. The reconciler deletes its bytes after the time of an unfinished upload.
+ * of the account. Its bytes are deleted after the time of an unfinished upload.
  */
 export async function giveUpUpload(db: Knex, id: string): Promise<void> {
   await db.raw(
     `update files
-        set state = 'removed', removed_because = 'expired', expires_at = now() + ${unfinishedFor}
+        set state = 'removed', removed_because = 'expired', expires_at = now(),
+            due_at = now() + ${unfinishedFor}
       where id = ? and role = 'upload' and ${isInState('awaited')}`,
     [id],
   );

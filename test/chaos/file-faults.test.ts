@@ -2,11 +2,10 @@
 // deletion. Afterwards all tasks have ended and were generated and charged once. After one run of the reconciler each stored file has its bytes, and each object has its row.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { removeExpired } from '../../activities/reconcile/expired-files';
 import { createS3 } from '../../src/files/storage/s3';
 import type { Storage } from '../../src/files/storage/storage';
-import { stopping } from '../support/activity-settings';
 import { beginnings, expireUploads } from '../support/files';
+import { deleteDueFiles } from '../support/owed';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { sized } from '../support/sized';
 import { until } from '../support/until';
@@ -263,7 +262,7 @@ async function reconcileFiles({ world: { db } }: FileWorld, storage: Storage): P
   await db.raw(
     `update files set expires_at = now() where state = 'removed' and removed_at is null`,
   );
-  while ((await removeExpired({ db, storage, stopping })) > 0);
+  while ((await deleteDueFiles({ db, storage })) > 0);
 }
 
 interface Row {

@@ -46,6 +46,7 @@ const things = [
 // What every thing may import besides.
 const beneath = [
   'src/assert',
+  'src/owed',
   'src/contract',
   'src/outbound',
   'src/database',
@@ -82,6 +83,8 @@ const groups: Readonly<Record<string, Group>> = {
     types: ['src/contract'],
     packages: ['knex', 'pg', 'dataloader', 'node:'],
   },
+  // The loop that does what rows owe. The duties are in `activities/owed` and in the things.
+  owed: { is: ['src/owed'], may: ['src/database'], packages: ['knex', 'node:'] },
   encryption: { is: ['src/encryption'], may: [], packages: ['node:'] },
   // Guarded requests to addresses that callers and providers chose.
   outbound: { is: ['src/outbound'], may: ['src/assert'], packages: ['node:'] },

@@ -5,7 +5,6 @@
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeExpired } from '../../activities/reconcile/expired-files';
 import { observedStorage } from '../../src/commands/observed-storage';
 import { openDirectory } from '../../src/files/storage/directory';
 import { createS3 } from '../../src/files/storage/s3';
@@ -14,8 +13,8 @@ import { audit } from '../../src/money/audit.rows';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { acceptedJobs } from '../support/accepted-jobs';
-import { stopping } from '../support/activity-settings';
 import { expireUploads, mp4 } from '../support/files';
+import { deleteDueFiles } from '../support/owed';
 import { type S3Server, startS3Server } from '../support/s3-server';
 import { type Service, startService, textTask } from '../support/service';
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk';
@@ -158,7 +157,7 @@ test.each<[string, StorageFault, Break]>([
 
     expect((await upload()).status).toBe(200);
     await expireUploads(db);
-    await removeExpired({ db, storage: current, stopping });
+    await deleteDueFiles({ db, storage: current });
     expect(await db('files').where({ state: 'awaited' })).toEqual([]);
     expect((await audit(db)).differences).toEqual([]);
   },

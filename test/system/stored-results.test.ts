@@ -3,11 +3,10 @@
 // is generated or charged twice.
 
 import { createHash } from 'node:crypto';
-import { removeExpired } from '../../activities/reconcile/expired-files';
 import { setTerms } from '../../src/accounts/terms.rows';
 import { audit } from '../../src/money/audit.rows';
 import { acceptedJobs } from '../support/accepted-jobs';
-import { stopping } from '../support/activity-settings';
+import { deleteDueFiles } from '../support/owed';
 import { type Service, startService, textTask } from '../support/service';
 import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
@@ -96,7 +95,7 @@ test('a video is still available an hour later although its link at the provider
   const [row] = await filesOf(service, json.id);
   await until('the provider’s link is dead', async () => !(await fetch(row.source_url)).ok);
   await timePasses(db, json.id, 1);
-  expect(await removeExpired({ db, storage, stopping })).toBe(0);
+  expect(await deleteDueFiles({ db, storage })).toBe(0);
   const { json: later } = await service.call('GET', `/v1/videos/generations/${json.id}`);
   expect(later.video_url).toBe(task.video_url);
   expect(await played(later.video_url)).toMatchObject({
@@ -136,7 +135,7 @@ test('a task whose video can never be fetched fails and is refunded, and its fil
   expect(await acceptedJobs(service, json.id)).toBe(1);
   const [row] = await filesOf(service, json.id);
   expect((await fetch(`${service.url}/files/${row.link_token}.mp4`)).status).toBe(404);
-  await removeExpired({ db, storage: kept, stopping });
+  await deleteDueFiles({ db, storage: kept });
   expect(await filesOf(service, json.id)).toMatchObject([{ state: 'removed' }]);
 });
 

@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import { takeOverdueDeliveries } from '../../src/callbacks/callbacks.rows';
-import { listExpired } from '../../src/files/retention.rows';
+import { claimDeletions } from '../../src/files/retention.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { readStoredBytes } from '../../src/files/usage.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
@@ -70,7 +70,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['slice of open tasks', (trx) => nextSlice(trx, 100)],
   ['overdue tasks', (trx) => listOverdue(trx, 60, 60)],
   ['overdue callbacks', (trx) => takeOverdueDeliveries(trx, 60, 100)],
-  ['expired files', (trx) => listExpired(trx, 100)],
+  ['expired files', (trx) => claimDeletions(trx, 100)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],
 ])('the statement for %s reads no rows of ended tasks', async (_, statement) => {

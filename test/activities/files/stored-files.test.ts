@@ -1,22 +1,19 @@
-// These tests run the reconciler's duties for files. Each test first stores the rows and objects
-// that a duty must repair.
+// These tests delete the bytes of files. Each test first stores the rows and objects.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { openDirectory } from '../../../src/files/storage/directory';
 import { type Storage, StorageError } from '../../../src/files/storage/storage';
-import { beginUpload, finishUpload } from '../../../src/files/uploads.rows';
+import { beginUpload, finishUpload, forgetRemovedUploads } from '../../../src/files/uploads.rows';
 import { createAccount } from '../../../src/money/new-account.rows';
-import { stopping } from '../../support/activity-settings';
 import { aTaskId } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { lengthOf, plantFile } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 import { insertTaskRow } from '../../support/upstream';
 
 let database: TestDatabase;
@@ -80,17 +77,17 @@ test('the bytes of an expired file are deleted, its row records the reason, and 
     ...storage,
     remove: () => Promise.reject(new StorageError('away', 'The storage is away.')),
   };
-  expect(await removeExpired({ db, storage: refusing, stopping })).toBe(0);
-  expect([await bytesOf(old), await removeExpired({ db, storage, stopping })]).toEqual([5, 0]);
+  expect(await deleteDueFiles({ db, storage: refusing })).toBe(0);
+  expect([await bytesOf(old), await deleteDueFiles({ db, storage })]).toEqual([5, 0]);
   await db('files')
     .where({ task_id: old })
-    .update({ expires_at: db.raw(`expires_at - interval '10 minutes'`) });
-  expect(await removeExpired({ db, storage, stopping })).toBe(1);
+    .update({ due_at: db.raw(`due_at - interval '10 minutes'`) });
+  expect(await deleteDueFiles({ db, storage })).toBe(1);
   expect(await stateOf(old)).toEqual({ state: 'removed', removed_because: 'expired' });
   expect([await bytesOf(old), await bytesOf(young)]).toEqual([null, 5]);
   expect(await objectOf(old)).toEqual({ data: [{ url_gone_reason: 'expired' }] });
   expect(await objectOf(young)).toEqual({ data: [{ url: 'https://example.com/a.mp4' }] });
-  expect(await removeExpired({ db, storage, stopping })).toBe(0);
+  expect(await deleteDueFiles({ db, storage })).toBe(0);
 });
 
 test('an upload whose API process died is removed after half an hour, and can no longer be finished', async () => {
@@ -114,7 +111,7 @@ test('an upload whose API process died is removed after half an hour, and can no
   await db('files')
     .where({ id: 'file_dead' })
     .update({ expires_at: db.raw(`expires_at - interval '2 minutes'`) });
-  expect(await removeExpired({ db, storage, stopping })).toBe(1);
+  expect(await deleteDueFiles({ db, storage })).toBe(1);
   expect([await lengthOf(storage, dead), await lengthOf(storage, inProgress)]).toEqual([null, 5]);
   const known = { length: 5, sha256: Buffer.from('digest'), durationMs: null };
   expect(await finishUpload(db, 'file_dead', known, 30)).toBeNull();
@@ -130,10 +127,10 @@ test('the bytes of a removed file are deleted, even if the process that removed 
     removed_because: 'caller',
     expires_at: db.raw(`now() - interval '1 second'`),
   });
-  expect(await removeExpired({ db, storage, stopping })).toBe(1);
+  expect(await deleteDueFiles({ db, storage })).toBe(1);
   expect(await bytesOf(removed)).toBeNull();
   expect(await stateOf(removed)).toEqual({ state: 'removed', removed_because: 'caller' });
-  expect(await removeExpired({ db, storage, stopping })).toBe(0);
+  expect(await deleteDueFiles({ db, storage })).toBe(0);
 });
 
 test.each([
@@ -151,30 +148,12 @@ test.each([
     ...storage,
     remove: (key) => (stuck.has(key) ? Promise.reject(failure) : storage.remove(key)),
   };
-  expect(await removeExpired({ db, storage: refusing, stopping })).toBe(1);
+  expect(await deleteDueFiles({ db, storage: refusing })).toBe(1);
   expect(await lengthOf(storage, later.key)).toBeNull();
   await db('files')
     .whereIn('key', [...stuck])
-    .update({ expires_at: past(1) });
-  expect(await removeExpired({ db, storage, stopping })).toBe(200);
-  await db('files').where({ account_id: 'acct_test', role: 'upload' }).delete();
-});
-
-test('a run begins no deletion after its time, because a storage that does not answer takes long', async () => {
-  const of = { db, storage, accountId: 'acct_test' };
-  const expired = { expires_at: db.raw(`now() - interval '1 hour'`) };
-  for (let nth = 0; nth < 20; nth += 1) await plantFile(of, Buffer.from('x'), expired);
-  const slow: Storage = {
-    ...storage,
-    remove: async (key) => {
-      await setTimeout(2_500);
-      await storage.remove(key);
-    },
-  };
-  const removed = await removeExpired({ db, storage: slow, stopping }, 2_000);
-  expect(removed).toBeGreaterThan(0);
-  expect(removed).toBeLessThan(20);
-  expect(removed + (await removeExpired({ db, storage, stopping }))).toBe(20);
+    .update({ due_at: past(1) });
+  expect(await deleteDueFiles({ db, storage })).toBe(200);
   await db('files').where({ account_id: 'acct_test', role: 'upload' }).delete();
 });
 
@@ -188,7 +167,7 @@ test('the row of an upload that was removed 35 days ago is deleted', async () =>
     });
   await plant(36);
   const kept = [await plant(34), await plant(36, 'stored')];
-  await removeExpired({ db, storage, stopping });
+  await forgetRemovedUploads(db, 35, 100);
   const ids = await db('files').where({ role: 'upload' }).orderBy('id').pluck('id');
   expect(ids).toEqual(kept.map(({ id }) => id).sort());
 });

@@ -2,16 +2,15 @@
 // the bytes are deleted, and the task states the reason.
 
 import { randomBytes } from 'node:crypto';
-import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { taskSchema } from '../../../src/contract/reply-schema';
 import type { TaskObject } from '../../../src/contract/task';
 import { StorageError } from '../../../src/files/storage/storage';
 import { closeTask } from '../../../src/money/ledger.rows';
 import { taskObject } from '../../../src/tasks/task.rules';
-import { stopping } from '../../support/activity-settings';
 import { adminWith } from '../../support/admin';
 import { create, startApi, type TestApi } from '../../support/api';
 import { lengthOf, type Planted, plantFile } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -100,9 +99,9 @@ test.each([create, '/v1/video/generations'])(
 );
 
 test('an expired result is shown like a deleted result, except for the reason', async () => {
-  await removeExpired({ ...api, stopping });
+  await deleteDueFiles(api);
   const task = await aFinished({ expires_at: api.db.raw(`now() - interval '1 minute'`) });
-  expect(await removeExpired({ ...api, stopping })).toBe(2);
+  expect(await deleteDueFiles(api)).toBe(2);
   expect(await read(task.id)).toEqual(goneAs('expired', task));
   expect(await lengths(task)).toEqual([null, null]);
   // A deletion after the expiry does not change the reason.
@@ -204,7 +203,7 @@ describe('an operator who removes one file', () => {
       url_gone_reason: 'removed_by_operator',
       last_frame_url: frame,
     });
-    await removeExpired({ ...api, stopping });
+    await deleteDueFiles(api);
     expect(await lengths(task)).toEqual([null, 1_000]);
     expect((await admin(['files', 'remove', video])).exitCode).toBe(1);
   });
@@ -214,7 +213,7 @@ describe('an operator who removes one file', () => {
     expect((await admin(`files remove ${id}`)).exitCode).toBe(0);
     expect(await status(`${api.url}/files/${token}.mp4`)).toBe(410);
     expect((await api.call('GET', `/v1/files/${id}`)).status).toBe(404);
-    await removeExpired({ ...api, stopping });
+    await deleteDueFiles(api);
     expect(await lengthOf(api.storage, key)).toBeNull();
     expect((await admin(`files remove ${id} --why abuse`)).exitCode).toBe(1);
     const { json } = await admin('log --json');

@@ -2,11 +2,10 @@
 // stored or not. In both cases no stored row may lack its bytes, and the clean-up leaves no bytes
 // without a stored row.
 
-import { removeExpired } from '../../../activities/reconcile/expired-files';
-import { stopping } from '../../support/activity-settings';
 import { startCutApi, type TestApi } from '../../support/api';
 import type { Cutter } from '../../support/cutter';
 import { expireUploads, lengthOf, mp4 } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 
 let api: TestApi;
 let cutter: Cutter;
@@ -37,7 +36,7 @@ test.each([
     expect(row.state).toBe(state);
     expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
     await expireUploads(db);
-    await removeExpired({ db, storage, stopping });
+    await deleteDueFiles({ db, storage });
     expect(await db('files').where({ state: 'stored' })).toHaveLength(left);
     expect(await db('files').where({ state: 'awaited' })).toEqual([]);
     expect(await lengthOf(storage, row.key)).toBe(left === 1 ? mp4(4).length : null);

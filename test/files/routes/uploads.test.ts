@@ -6,15 +6,14 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { setTerms } from '../../../src/accounts/terms.rows';
 import { fileSchema, filesSchema } from '../../../src/contract/file-schema';
 import { errorSchema } from '../../../src/contract/reply-schema';
 import { StorageError } from '../../../src/files/storage/storage';
-import { stopping } from '../../support/activity-settings';
 import { startApi, type TestApi } from '../../support/api';
 import { statementsWaiting } from '../../support/database';
 import { beginnings, mp4 } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 import { until } from '../../support/until';
 
 let api: TestApi;
@@ -477,12 +476,12 @@ describe('the upload limits of an account', () => {
       await finish();
 
       expect((await send(png(1_000), { key, to: limited.url })).status).toBe(200);
-      await removeExpired({ db, storage, stopping });
+      await deleteDueFiles({ db, storage });
       expect(await objects(limited)).toHaveLength(2);
       await ofAccount()
         .where({ state: 'removed' })
-        .update({ expires_at: db.raw(`expires_at - interval '30 minutes 1 second'`) });
-      await removeExpired({ db, storage, stopping });
+        .update({ due_at: db.raw(`due_at - interval '30 minutes 1 second'`) });
+      await deleteDueFiles({ db, storage });
       const stored = await ofAccount().where({ state: 'stored' });
       expect(await objects(limited)).toEqual(stored.map((row) => row.key));
       const given = await ofAccount().where({ state: 'removed' });

@@ -1,12 +1,11 @@
 // The shape of OpenAI's videos: creates as JSON and as forms, reads, lists, content and deletes.
 
 import { createHash } from 'node:crypto';
-import { removeExpired } from '../../../activities/reconcile/expired-files';
 import { forgetTasks } from '../../../src/tasks/forget.rows';
-import { stopping } from '../../support/activity-settings';
 import { startApi, type TestApi } from '../../support/api';
 import { countStatements } from '../../support/database';
 import { lengthOf, plantFile } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 import { call } from '../../support/service';
 
 let api: TestApi;
@@ -127,7 +126,7 @@ describe('a create', () => {
     );
     expect(left).toMatchObject([{ state: 'removed', removed_at: null }]);
     expect(await lengthOf(storage, left[0].key)).toBe(png.length);
-    await removeExpired({ db, storage, stopping });
+    await deleteDueFiles({ db, storage });
     expect(await lengthOf(storage, left[0].key)).toBeNull();
   });
 

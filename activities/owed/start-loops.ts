@@ -1,0 +1,14 @@
+// Starts the loops of a worker, one for each duty.
+
+import { createLoop, type Loop } from '../../src/owed/loop';
+import type { WorkerDeps } from '../deps';
+import { fileDeletions } from './delete-files';
+
+export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
+  const loops = [createLoop(fileDeletions(deps), deps.events.owedFailed)];
+  return {
+    async close() {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}
