@@ -45,7 +45,7 @@ COPY package.json catalogue.yaml catalogue.ark.yaml LICENSE ./
 COPY public public
 
 ARG COMMIT=unknown
-ARG VERSION=0.1.0
+ARG VERSION=1.0.0
 ARG SOURCE=
 LABEL org.opencontainers.image.title="Video generation service" \
   org.opencontainers.image.licenses="MIT" \

@@ -37,8 +37,18 @@ test('every other group of tests runs for each pull request or once a week', () 
   expect(groups.filter((name) => !run.includes(`npm run ${name}`))).toEqual([]);
 });
 
+test('a tag is published after all checks, as the command of a release builds it, and the workflow names no registry', () => {
+  const { jobs } = workflow('release.yml');
+  expect(jobs.publish).toMatchObject({ needs: 'check' });
+  expect(jobs.check).toEqual({ uses: './.github/workflows/check.yml' });
+  expect(workflow('check.yml').on).toHaveProperty('workflow_call');
+  const runs = runsOf({ ...workflow('release.yml'), jobs: { publish: jobs.publish! } });
+  expect(runs.join()).toContain(`npm run -s release -- "$${'{GITHUB_REF_NAME#v}'}" --dry-run`);
+  expect(runs.join()).not.toMatch(/docker\.io|ghcr|npmjs|pypi\.org|github\.com/);
+});
+
 test.each(filesIn(folder, '.yml'))('%s uses every action by its commit', (path) => {
-  const uses = read(path).match(/uses: .*/g) ?? [];
+  const uses = read(path).match(/uses: (?!\.\/).*/g) ?? [];
   expect(uses.length).toBeGreaterThan(2);
   for (const one of uses) expect(one).toMatch(/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
 });

@@ -115,8 +115,10 @@ export interface Manifest {
 export const kubernetes = '1.34.0';
 
 /** Renders the chart as a release with the name `video`. */
-export async function template(...args: readonly string[]): Promise<string> {
-  const options = ['template', 'video', chart, '--kube-version', kubernetes];
+export const template = (...args: readonly string[]) => templateOf(chart, ...args);
+
+export async function templateOf(from: string, ...args: readonly string[]): Promise<string> {
+  const options = ['template', 'video', from, '--kube-version', kubernetes];
   const helm = join(await chartTools(), 'helm');
   return (await run(helm, [...options, ...args], { maxBuffer: 2 ** 26 })).stdout;
 }

@@ -1,0 +1,81 @@
+// Tests `npm run release` in a copy of the files that say a version. test/deploy/release builds.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const project = resolve(__dirname, '../..');
+const files = [
+  'package.json',
+  'package-lock.json',
+  'Dockerfile',
+  'CHANGELOG.md',
+  'deploy/helm/Chart.yaml',
+  'clients/typescript/package.json',
+  'clients/python/pyproject.toml',
+];
+const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+
+let copy: string;
+beforeEach(() => {
+  copy = mkdtempSync(join(tmpdir(), 'video-release-'));
+  for (const name of ['scripts', ...files])
+    cpSync(join(project, name), join(copy, name), { recursive: true });
+  git('init', '--quiet');
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'all');
+});
+afterEach(() => rmSync(copy, { recursive: true, force: true }));
+
+function git(...args: readonly string[]): string {
+  const who = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com'];
+  const { status, stdout, stderr } = spawnSync('git', [...who, ...args], {
+    cwd: copy,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+const release = (...args: readonly string[]) =>
+  spawnSync(process.execPath, ['scripts/release.mjs', ...args], { cwd: copy, encoding: 'utf8' });
+const read = (name: string) => readFileSync(join(copy, name), 'utf8');
+
+test('a release with a version that nothing says names every place, and what each says', () => {
+  const { status, stderr } = release('9.8.7', '--dry-run');
+  expect(status).toBe(1);
+  const named = [...stderr.matchAll(/^- (\S+) says (\S+)$/gm)].map(([, file]) => file);
+  expect([...new Set(named), 'CHANGELOG.md'].sort()).toEqual([...files].sort());
+  for (const [, , said] of stderr.matchAll(/^- (\S+) says (\S+)$/gm)) expect(said).toBe(version);
+  expect(stderr).toContain(`CHANGELOG.md is of ${version}`);
+});
+
+test('`--write` changes the version everywhere, and nothing else', () => {
+  expect(release('9.8.7-rc.1', '--write').status).toBe(0);
+  const changed = git('diff', '--unified=0').match(/^[+-](?![+-]).*/gm) ?? [];
+  expect(changed).toHaveLength(18);
+  const added = changed.filter((line) => line.startsWith('+'));
+  for (const line of added) expect(line).toContain('9.8.7-rc.1');
+  expect(read('CHANGELOG.md')).toMatch(/^## 9\.8\.7-rc\.1 - \d{4}-\d{2}-\d{2}$/m);
+});
+
+test('a commit whose folder has changes, or whose changelog has no day, is not tagged', () => {
+  writeFileSync(join(copy, 'new.txt'), 'new');
+  const { status, stderr } = release(version);
+  expect([status, git('tag')]).toEqual([1, '']);
+  expect(stderr).toContain('commit what is changed');
+  expect(stderr).toContain('write the day into CHANGELOG.md');
+});
+
+test('an empty section of the changelog is refused', () => {
+  const text = read('CHANGELOG.md').replace(/^(## \d.*\n)[\s\S]*/m, '$1\n');
+  writeFileSync(join(copy, 'CHANGELOG.md'), text);
+  const { status, stderr } = release(version, '--dry-run');
+  expect([status, stderr]).toEqual([1, expect.stringContaining('is empty')]);
+});
+
+test.each(['', 'v1.0.0', '1.0', '1.0.0+build'])('%j is no version', (text) => {
+  const { status, stderr } = release(text, '--dry-run');
+  expect([status, stderr]).toEqual([1, expect.stringContaining('VERSION is like')]);
+});
