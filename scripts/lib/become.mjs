@@ -13,6 +13,9 @@ export async function becomes(name, args) {
   if (major < 20 || (major === 20 && minor < 19)) {
     fail(new Error(`Node ${process.versions.node} is too old: 20.19 or later is needed.`));
   }
+  if (name === 'dev' && major < 22) {
+    process.stdout.write(`Node ${major} gets no fixes any more; Node 22 and 24 are supported.\n`);
+  }
   try {
     await installIfNeeded();
     await buildIfStale();

@@ -43,7 +43,7 @@ test('a dry run says what a release would do, and the hashes are those of the fi
 
 test('each of the packages and the chart has a bill of materials with its version', async () => {
   const bills = (await readdir(built)).filter((name) => name.endsWith('.cdx.json'));
-  const named = [];
+  const named: string[] = [];
   for (const name of bills) {
     const { bomFormat, metadata } = JSON.parse(await readFile(join(built, name), 'utf8'));
     expect([bomFormat, metadata.component.version]).toEqual(['CycloneDX', version]);
