@@ -1,5 +1,5 @@
 // `npm run release -- VERSION`: checks that everything says this version, builds what is published
-// into release/VERSION, and makes the tag of the release. `--dry-run` makes no tag. `--write` only
+// into .release/VERSION, and makes the tag of the release. `--dry-run` makes no tag. `--write` only
 // writes the version, and today's day, into every place. The workflow for tags publishes.
 
 import { createHash } from 'node:crypto';
@@ -48,7 +48,7 @@ async function main() {
   const unready = await whatStopsTag(version, day);
   if (unready.length > 0 && !dry) throw new Error(list(unready));
 
-  const folder = resolve(values.out ?? join(root, 'release', version));
+  const folder = resolve(values.out ?? join(root, '.release', version));
   const commit = (await run('git', ['rev-parse', 'HEAD'])).trim();
   await build(folder, { version, commit, source: values.source }, text);
   say(`\n${folder}`);

@@ -301,11 +301,11 @@ describe.each([
     expect(importing).toEqual([table]);
   });
 
-  test('are named by no other file of activities, catalogue, domain, db or workflows', () => {
+  test('are named by no other file, but for the forms of callers in the contract and the settings', () => {
     const quoted = new RegExp(`['"\`](${[...names].join('|')})['"\`]`);
     const others = sources.filter(
       (path) =>
-        /^(activities|workflows|src\/(catalogue|domain|db))\//.test(path) &&
+        /^(activities|workflows|src\/(?!config|contract))/.test(path) &&
         !protocolTables.includes(path),
     );
     expect(others.filter((path) => quoted.test(codeOf(path)))).toEqual([]);

