@@ -20,7 +20,7 @@ const labelValueSchema = z.string().min(1).max(valueCharsMax).regex(withoutNul);
 
 export const labelsField: Field = {
   schema: z.record(labelNameSchema, labelValueSchema.nullable()).meta({
-    description: `Up to ${labelsMax} labels of yours, shown on the task and in its callback; lists can be narrowed to one. They are not sent to the generator.`,
+    description: `Up to ${labelsMax} names with texts. The task and its callback show them, lists filter by them, and the generator does not get them.`,
     example: { order: '4711', team: 'marketing' },
   }),
   wanted: `must be an object of at most ${labelsMax} labels, each a string by its name`,

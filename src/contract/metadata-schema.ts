@@ -10,7 +10,7 @@ import { contractSeedMax, enhancedResolutions, scenes, toolVersions } from './vo
 export const callbackField = {
   schema: z.string().min(1).max(1024).meta({
     format: 'uri',
-    description: 'Public HTTPS address that is called when the task is final.',
+    description: 'Public HTTPS address for the callback when the task is final.',
     example: 'https://example.com/hooks/video',
   }),
   wanted: 'must be a public HTTPS URL of at most 1024 characters, a string',
@@ -20,13 +20,14 @@ const superResolutionParts = {
   resolution: {
     schema: z.enum(enhancedResolutions).meta({
       description:
-        'Target tier, strictly above the base `resolution`. Exactly one of `resolution` and `resolution_limit`.',
+        'Target tier, above the tier of the base video. Exactly one of `resolution` and `resolution_limit`.',
     }),
     wanted: `must be one of ${words(enhancedResolutions)}`,
   },
   resolution_limit: {
     schema: z.int().min(64).max(2160).meta({
-      description: 'Target short side in pixels, strictly above the short side of the base output.',
+      description:
+        'Target short side in pixels, above that of the base video; with `adaptive`, above the largest short side of the tier in `sizes`.',
     }),
     wanted: 'must be a whole number of pixels from 64 to 2160',
   },
@@ -44,7 +45,7 @@ const superResolutionParts = {
   },
   fps: {
     schema: z.int().min(1).max(120).meta({
-      description: 'Output frame rate; above the source’s, frames are interpolated.',
+      description: 'Frame rate; above the 24 of the base video, frames are interpolated.',
     }),
     wanted: 'must be a whole number from 1 to 120',
   },
@@ -64,32 +65,39 @@ const tool = z.looseObject({
 const metadataParts = {
   generate_audio: {
     schema: z.boolean().meta({
-      description: 'Synchronized audio; true unless the model is silent.',
+      description:
+        'Synchronized audio; default true, false for a silent model, which refuses true.',
     }),
     wanted: flag,
   },
-  watermark: { schema: z.boolean().meta({ description: 'Default false.' }), wanted: flag },
+  watermark: {
+    schema: z.boolean().meta({ description: 'Adds a watermark; default false.' }),
+    wanted: flag,
+  },
   draft: {
-    schema: z.boolean().meta({ description: 'Preview mode, always 480p. Default false.' }),
+    schema: z.boolean().meta({
+      description:
+        'Preview mode, if the model has one; always 480p, another tier is refused. Default false.',
+    }),
     wanted: flag,
   },
   seed: {
     schema: z.int().min(-1).max(contractSeedMax).meta({
-      description: 'Random when omitted, or -1. The seed used is shown in the reply.',
+      description: 'Random if absent or -1. The finished task shows the seed that was used.',
     }),
     wanted: `must be a whole number from -1 to ${contractSeedMax}`,
   },
   return_last_frame: {
     schema: z.boolean().meta({
       description:
-        'Ask for the last frame of the base video as a picture (`data[0].last_frame_url`). Default false.',
+        'Returns the last frame of the base video as a picture in `data[0].last_frame_url`. Super-resolution does not change its size. Default false.',
     }),
     wanted: flag,
   },
   execution_expires_after: {
     schema: z.int().min(3600).max(259200).meta({
       description:
-        'Seconds from acceptance until an unfinished task is failed and refunded. Default 172800.',
+        'Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. Default 172800.',
     }),
     wanted: 'must be a whole number of seconds from 3600 to 259200',
   },
@@ -106,14 +114,14 @@ const metadataParts = {
   callback_url: callbackField,
   safety_identifier: {
     schema: z.string().min(1).max(64).meta({
-      description: 'Unique identifier of the end user; hash it.',
+      description: 'A hashed identifier of your user.',
     }),
     wanted: 'must be a string of 1 to 64 characters',
   },
   input_video_duration: {
     schema: z.number().gt(0).max(45).meta({
       description:
-        'Seconds of the reference videos together, for the `estimate` of a quote. It can only raise the hold, unless the operator trusts the account. No effect without `videos`.',
+        'Seconds of the reference videos together, for the `estimate` of a quote. It only raises the hold, unless the operator trusts the account. No effect without `videos`.',
     }),
     wanted: 'must be a number of seconds above 0 and at most 45',
   },
@@ -137,7 +145,8 @@ const toolsAsSent = z
   .union([z.array(tool).max(toolsMax), tool])
   .nullish()
   .meta({
-    description: 'An array of tools; a single object counts as an array of one.',
+    description:
+      'At most 16 objects with a `type` that the model offers (`web_search`); other fields are passed on. One object counts as a list of one.',
     example: [{ type: 'web_search' }],
   });
 

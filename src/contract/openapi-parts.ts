@@ -62,7 +62,7 @@ const sentences: Readonly<
   Record<RefusalCode, readonly [meaning: string, message: string, param?: string]>
 > = {
   invalid_json: [
-    'the body is no JSON object in UTF-8',
+    'the body is no JSON object in UTF-8; the message names line and column',
     'The body must be a JSON object in UTF-8, but it is not valid JSON: unexpected "}" at line 1, column 34.',
   ],
   missing_required_parameter: [
@@ -81,26 +81,26 @@ const sentences: Readonly<
     'resolution',
   ],
   conflicting_parameters: [
-    'fields that exclude each other',
+    'two fields exclude each other',
     'image: is the old form of images[0] and cannot be sent together with images; put it into images.',
     'image',
   ],
   model_not_found: [
-    'there is no such model',
+    'there is no such model; the message lists the models of the key',
     'model: there is no model "x". This key may use: studio-2.0.',
     'model',
   ],
-  task_id_required: ['the path holds no task id', 'task_id is required', 'task_id'],
+  task_id_required: ['the path has no task id', 'task_id is required', 'task_id'],
   invalid_api_key: [
-    'missing, malformed, unknown, expired or revoked key',
+    'the key is missing, malformed, unknown, expired or revoked',
     'The API key is missing, unknown, expired or revoked. Send a valid one as "Authorization: Bearer <API_KEY>".',
   ],
   insufficient_balance: [
-    'the balance does not cover the hold',
+    'the balance is too small; the message has the needed and the available amount',
     'This task needs a hold of 5.009400 CNY, but only 1.000000 CNY is available.',
   ],
   budget_exceeded: [
-    'the hold does not fit into a budget of the account or the key',
+    'a budget of the account or the key is spent; the message has its limit and when its next period begins',
     'This task needs a hold of 5.009400 CNY, but the day budget of this account is 100.000000 CNY, of which 80.000000 CNY is spent and 18.000000 CNY is held. It begins anew at 2026-02-01T16:00:00Z (time zone Asia/Shanghai).',
   ],
   model_not_allowed: [
@@ -109,50 +109,59 @@ const sentences: Readonly<
     'model',
   ],
   channel_not_allowed: [
-    'this key may use no channel of the model',
+    'this key may use no channel of the model, or none for super-resolution',
     'This key may use no channel that serves this model.',
     'model',
   ],
-  account_disabled: ['the account is disabled', 'This account is disabled.'],
+  account_disabled: [
+    'the account is disabled, so every call is refused',
+    'This account is disabled.',
+  ],
   task_not_found: [
-    'unknown id, or the task of another account',
+    'the task is unknown, or belongs to another account',
     'There is no such task.',
     'task_id',
   ],
-  file_not_found: ['unknown, or the file of another account', 'There is no such file.'],
-  webhook_not_found: ['unknown, or the webhook of another account', 'There is no such webhook.'],
-  route_not_found: ['there is nothing at this path', 'There is nothing at /v1/x.'],
-  method_not_allowed: ['not with this method', 'PUT is not possible here; possible: POST.'],
+  file_not_found: ['the file is unknown, or belongs to another account', 'There is no such file.'],
+  webhook_not_found: [
+    'the webhook is unknown, or belongs to another account',
+    'There is no such webhook.',
+  ],
+  route_not_found: ['there is no route with this path', 'There is nothing at /v1/x.'],
+  method_not_allowed: [
+    'the path has no such method; `Allow` lists the methods',
+    'PUT is not possible here; possible: POST.',
+  ],
   callback_not_found: [
     'the task has not finished, has no callback or no webhook for it any more, or its callback was sent 100 times',
     'There is no message to send: the task has not finished, or it has no callback.',
     'task_id',
   ],
   idempotency_key_reused: [
-    'the key was used with another body',
+    'the key was used with another body, or its task is forgotten',
     'This Idempotency-Key was used with another body. Use a new key for a new task.',
     'Idempotency-Key',
   ],
   task_already_finished: [
-    'a finished task is left as it is',
+    'a finished task cannot be cancelled',
     'The task has finished already; it is left as it is.',
     'task_id',
   ],
   task_not_finished: [
-    'the content of an unfinished task cannot be deleted',
+    'the content of an unfinished task cannot be deleted; in the forms of OpenAI and Ark, a task that is being stored cannot be cancelled',
     'The task has not finished, so it has no content to delete. Cancel it first, with DELETE /v1/videos/generations/task_01k9m3c5x8v2q4w6e8r0t2y4na.',
     'task_id',
   ],
   upload_limit_reached: [
-    'the account has as many uploaded files or bytes as it may',
+    'the account has as many uploaded files or bytes as it may; delete some files',
     'This account has 1000 uploaded files, which is the limit. Delete files that are not needed any more.',
   ],
   webhook_limit_reached: [
-    'the account has as many webhooks as it may',
+    'the account has ten webhooks, which is the limit',
     'This account has 10 webhooks, which is the limit. Delete one first.',
   ],
   file_removed: [
-    'the file is not kept any more',
+    'the file is not kept any more; the message says why',
     'The file is not kept any more: its time is over.',
   ],
   request_too_large: [
@@ -160,28 +169,34 @@ const sentences: Readonly<
     'The body may have at most 131072 bytes; this one has 200000 or more.',
   ],
   unsupported_media_type: [
-    'the body is not application/json in UTF-8, or the content of a file is of no accepted type',
+    'the body is not `application/json` in UTF-8, or is compressed; or the file is of no accepted type',
     'The Content-Type must be application/json in UTF-8; got "text/plain".',
   ],
   range_not_satisfiable: [
-    'the Range asks for no byte of the file',
+    '`Range` asks for no byte of the file',
     'The file has 1000 bytes, and the Range asks for none of them.',
     'Range',
   ],
   rate_limited: [
-    'a limit of the key, the address or the account was met',
+    'a limit of the key, the address or the account was reached',
     'This key may create 10 times a second (up to 200 at once), and did so more often. Try again in 1 s.',
   ],
-  internal_error: ['a fault of ours', 'Something went wrong here. Tell us the request id …'],
+  internal_error: [
+    'the service has a fault; report the request id',
+    'Something went wrong here. Tell us the request id …',
+  ],
   unavailable: [
-    'the service cannot answer now; a create has stored nothing',
+    'the service cannot answer now, and a create has stored nothing; try again after `Retry-After`',
     'The service cannot answer at the moment. Try again shortly.',
   ],
   outcome_unknown: [
-    'it is not known whether the create stored its task, whose id is in the header Location',
+    'it is not known whether the create stored its task; `Location` names it',
     'It is not known whether the task task_… was stored. If it was, it runs. Repeat the call with the same Idempotency-Key, or look for the task at its Location.',
   ],
 };
+
+/** What a code means, in a few words for a caller. */
+export const meaningOf = (code: RefusalCode): string => sentences[code][0];
 
 const retryHeaders: HeaderMap = {
   ...replyHeaders,

@@ -28,7 +28,9 @@ const fiveFields = {
   task_id: z.string().meta({ description: 'Equal to `id`.' }),
   object: z.literal('video.generation.task'),
   status,
-  message: z.string().meta({ description: 'Status message; of a failed task its reason.' }),
+  message: z
+    .string()
+    .meta({ description: 'What the task is doing or waits for; of a failed task its reason.' }),
 };
 
 export const createdSchema = z
@@ -62,8 +64,10 @@ const billing = z
 export const taskSchema = z
   .strictObject({
     ...fiveFields,
-    trace_id: z.string().meta({ description: 'Trace id of the create request. May be empty.' }),
-    data: z.array(videoSchema).meta({ description: 'Empty until success.' }),
+    trace_id: z.string().meta({
+      description: 'The trace of the create: from its `traceparent`, otherwise a new one.',
+    }),
+    data: z.array(videoSchema).meta({ description: 'Empty until success, then one object.' }),
     model: z.string().meta({ description: 'As it was sent.' }),
     created_at: seconds('Unix seconds.'),
     labels: z
@@ -76,9 +80,9 @@ export const taskSchema = z
     }),
     video_url: z.string().optional().meta({
       description:
-        'Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video.',
+        'Equal to `data[0].url` and absent like it; with super-resolution the enhanced video.',
     }),
-    duration: z.number().optional().meta({ description: 'Output seconds.' }),
+    duration: z.number().optional().meta({ description: 'Seconds.' }),
     usage: z
       .strictObject({
         completion_tokens: z.number(),
@@ -86,7 +90,10 @@ export const taskSchema = z
         seconds: z.number().optional().meta({ description: 'The measured length of the video.' }),
       })
       .optional()
-      .meta({ description: 'Appears together with the settled charge.' }),
+      .meta({
+        description:
+          'On success. `completion_tokens` at the price of the time of the create is the charge; `seconds` is measured in the file.',
+      }),
     error: z
       .strictObject({
         message: z.string(),
@@ -96,9 +103,15 @@ export const taskSchema = z
         }),
       })
       .optional()
-      .meta({ description: 'Only of failed tasks. A failed task is not charged.' }),
-    seed: z.number().optional(),
-    billing: billing.optional(),
+      .meta({
+        description:
+          'Only of failed tasks, which are not charged. `provider_error`: generator or enhancer refused or failed. `task_error`: the service ended the task (expired, cancelled, out of balance).',
+      }),
+    seed: z.number().optional().meta({ description: 'The seed that was used.' }),
+    billing: billing.optional().meta({
+      description:
+        'Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals.',
+    }),
   })
   .meta({ id: 'Task' });
 

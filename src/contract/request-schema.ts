@@ -34,8 +34,7 @@ const imagesExample = ['https://example.com/first.png', 'https://example.com/las
 export const requestFields = {
   model: {
     schema: z.string().min(1).meta({
-      description:
-        'Model name. It decides the available resolutions, input types and prices; `GET /v1/models` lists them.',
+      description: 'Decides abilities and price; `GET /v1/models` lists the models of the key.',
       example: 'studio-2.0',
     }),
     wanted: 'must be the name of a model, a non-empty string',
@@ -43,7 +42,7 @@ export const requestFields = {
   prompt: {
     schema: z.string().regex(/\S/).meta({
       description:
-        'Text prompt, not empty. Generator switches that would change what was priced (`--ratio`, `--dur` …) are refused.',
+        'Not blank; at most 10,000 characters, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused.',
       example: 'A paper boat sails down a rainy street, low camera, evening light',
     }),
     wanted: 'must be a non-empty string',
@@ -51,7 +50,7 @@ export const requestFields = {
   mode: {
     schema: z.string().min(1).meta({
       description:
-        'Common values `pro`, `fast`. It has an effect if the model maps that mode to another entry. A mode that the name implies wins.',
+        'A variant of the model: with `studio-2.0`, the mode `fast` means `studio-2.0-fast`, with its abilities and price. `features.modes` of a model lists its modes; another value is ignored.',
       example: 'fast',
     }),
     wanted: 'must be a non-empty string, for example "pro" or "fast"',
@@ -59,13 +58,13 @@ export const requestFields = {
   input_type: {
     schema: z.enum(inputTypes).meta({
       description:
-        'Inferred when omitted: `videos` → `reference`; two or more images → `first_last_frame`; one image, or audios alone → `reference`; nothing → `text_to_video`.',
+        'Inferred if absent: `videos` → `reference`; two or more images → `first_last_frame`; one image, or audios alone → `reference`; nothing → `text_to_video`.',
     }),
     wanted: `must be one of ${words(inputTypes)}`,
   },
   image: {
     schema: mediaUrl.meta({
-      description: 'Single-image compatibility field: `images[0]`. Not together with `images`.',
+      description: 'Older form of `images[0]`; not together with `images`.',
       deprecated: true,
     }),
     wanted: 'must be one public HTTPS image URL of at most 2048 characters, a string',
@@ -73,7 +72,7 @@ export const requestFields = {
   images: {
     schema: z.array(mediaUrl).max(9).meta({
       description:
-        'Public HTTPS image URLs or uploaded files (`file_…`), at most 9. `first_last_frame`: the first and the last entry are those frames.',
+        'At most 9 public HTTPS addresses or uploaded files (`file_…`). `first_last_frame`: the first and the last entry are those frames.',
       example: imagesExample,
     }),
     wanted: 'must be an array of at most 9 public HTTPS image URLs',
@@ -83,7 +82,7 @@ export const requestFields = {
     schema: z
       .array(mediaUrl)
       .max(3)
-      .meta({ description: 'Public video URLs or uploaded files, at most 3.' }),
+      .meta({ description: 'At most 3 public HTTP(S) addresses or uploaded files.' }),
     wanted: 'must be an array of at most 3 public video URLs',
     each: eachUrl,
   },
@@ -91,14 +90,14 @@ export const requestFields = {
     schema: z
       .array(mediaUrl)
       .max(3)
-      .meta({ description: 'Public audio URLs or uploaded files, at most 3.' }),
+      .meta({ description: 'At most 3 public HTTP(S) addresses or uploaded files.' }),
     wanted: 'must be an array of at most 3 public audio URLs',
     each: eachUrl,
   },
   resolution: {
     schema: z.enum(['', ...resolutions]).meta({
       description:
-        'Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it.',
+        'The tier; the default is the model’s, mostly `720p`. An empty text counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it.',
       example: '720p',
     }),
     wanted: `must be one of ${words(contractResolutions)}`,
@@ -114,7 +113,7 @@ export const requestFields = {
   size: {
     schema: z.string().min(1).meta({
       description:
-        'Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent.',
+        'Older form: a tier (`720p`) or dimensions of the model (`1280x720`, `1280*720`). Ignored if `resolution` is sent.',
       deprecated: true,
     }),
     wanted: 'must be a non-empty string: a tier such as "720p" or dimensions such as "1280x720"',
@@ -122,7 +121,7 @@ export const requestFields = {
   duration: {
     schema: duration.meta({
       description:
-        'Output seconds, 4 to 15 unless `durations` of the model says otherwise, or -1: the model picks the length. Integer or numeric string.',
+        'Whole seconds, 4 to 15 or the model’s own `durations`; -1: the model chooses the length. The default is mostly 5.',
       example: 5,
     }),
     wanted:
@@ -130,7 +129,7 @@ export const requestFields = {
   },
   seconds: {
     schema: duration.meta({
-      description: 'Legacy alias of `duration`; ignored if `duration` is sent.',
+      description: 'Older form of `duration`; ignored if `duration` is sent.',
       deprecated: true,
     }),
     wanted:
@@ -145,7 +144,8 @@ export const videoRequestSchema = z
     ...optionals(without(requestFields, ['model', 'prompt'])),
     metadata: z
       .union([metadataSchema, z.string().meta({ description: 'A string that holds that object.' })])
-      .nullish(),
+      .nullish()
+      .meta({ description: 'Options, as an object or as a string that contains a JSON object.' }),
   })
   .meta({
     id: 'VideoRequest',

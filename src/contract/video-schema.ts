@@ -12,7 +12,10 @@ export const videoSchema = z
     url_gone_reason: z.enum(goneReasons).optional().meta({
       description: 'Only without `url`. `deleted`: by its owner. `expired`: its time is over.',
     }),
-    last_frame_url: z.string().optional(),
+    last_frame_url: z
+      .string()
+      .optional()
+      .meta({ description: 'The last frame of the base video, if it was asked for.' }),
     last_frame_url_gone_reason: z.enum(goneReasons).optional().meta({
       description: 'Only if there was a last frame and it is not kept any more.',
     }),

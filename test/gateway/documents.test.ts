@@ -99,13 +99,6 @@ describe('docs/api.md', () => {
     expect(part.targets).toEqual(served.targets);
     expect(served.prices).toEqual(expect.arrayContaining(part.prices));
   });
-
-  test('the table of errors has exactly the error codes of the service', () => {
-    const rows = [...read('docs/api.md').matchAll(/^\| (\d{3}) +\| `(\w+)` +\| `(\w+)` +\|/gm)];
-    expect(rows.map(([, status, type, code]) => [code, { status: Number(status), type }])).toEqual(
-      Object.entries(refusals),
-    );
-  });
 });
 
 const pages = ['README.md', 'docs/api.md'].filter((name) => existsSync(join(root, name)));

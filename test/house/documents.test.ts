@@ -1,14 +1,16 @@
-// Compares the documents with the project: settings, routes, scripts, paths and links. After a
-// change of settings, this command writes the tables of settings again:
+// Compares the documents with the project: tables, routes, scripts, paths and links. After a
+// change of settings, fields, errors, panels or alerts, this command writes their tables again:
 // UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
+import { readConfig, settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { schema } from '../../src/database/schema';
 import { ratesOf } from '../../src/gateway/limits';
+import { expectTable } from '../support/document-tables';
+import { alertTable, errorTable, fieldTable, panelTable, settingTable } from './generated-tables';
 import { filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
@@ -19,20 +21,28 @@ const proseOf = (path: string) =>
     .replace(/^```[\s\S]*?^```/gm, '')
     .replace(/`[^`\n]*`/g, '');
 
-const marked = /(<!-- settings: begin -->\n)([\s\S]*?)(<!-- settings: end -->)/;
-const tableIn = (path: string) => marked.exec(read(path))?.[2]?.trim() ?? '';
-
-describe('the tables of settings', () => {
-  test('docs/settings.md contains every setting', () => {
-    expectTable('docs/settings.md', settingTable(settingRows()));
+describe('the tables that a test writes', () => {
+  test.each<[page: string, name: string, rows: () => readonly (readonly string[])[]]>([
+    ['docs/settings.md', 'settings', settingTable],
+    ['docs/api.md', 'fields', () => fieldTable('VideoRequest')],
+    ['docs/api.md', 'metadata', () => fieldTable('VideoMetadata')],
+    ['docs/api.md', 'super-resolution', () => fieldTable('SuperResolutionConfig')],
+    ['docs/api.md', 'task', () => fieldTable('Task')],
+    ['docs/api.md', 'result', () => fieldTable('VideoResult')],
+    ['docs/api.md', 'errors', errorTable],
+    ['docs/symptoms.md', 'panels', panelTable],
+    ['docs/symptoms.md', 'alerts', alertTable],
+  ])('%s has the table %s', (page, name, rows) => {
+    expect(rows().length).toBeGreaterThan(4);
+    expectTable(page, name, rows());
   });
 
   test('README.md contains correct rows for the settings that it lists', () => {
-    const shown = [...tableIn('README.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
+    const shown = [...readme.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
     const rows = settingRows().filter(({ name }) => shown.includes(name));
     expect(rows.map(({ name }) => name)).toEqual(shown);
     expect(rows.length).toBeGreaterThan(5);
-    expectTable('README.md', settingTable(rows));
+    expectTable('README.md', 'settings', settingTable(rows));
   });
 });
 
@@ -151,29 +161,6 @@ test('docs/sizing.md lists every table in its section about sizes', () => {
   expect(made.length).toBeGreaterThan(10);
   expect(new Set(listed)).toEqual(new Set(['schema_migrations', ...made]));
 });
-
-function expectTable(path: string, wanted: string): void {
-  if (process.env.UPDATE_DOCUMENTS) {
-    writeFileSync(join(root, path), read(path).replace(marked, `$1\n${wanted}\n\n$3`));
-  }
-  // If the table is outdated, write it again with the command at the head of this file.
-  expect(tableIn(path)).toBe(wanted);
-}
-
-function settingTable(settings: readonly SettingRow[]): string {
-  const rows = settings.map(({ name, otherwise, sentence, secret }) => [
-    `\`${name}\``,
-    otherwise === '' ? '' : `\`${otherwise}\``,
-    `${sentence.replaceAll('|', '\\|')}${secret ? ' **Secret.**' : ''}`,
-  ]);
-  // The formatter pads the cells of a table to columns, so this table must have the same padding.
-  const head = ['setting', 'otherwise', 'what it is'];
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)));
-  const rule = widths.map((width) => '-'.repeat(width));
-  return [head, rule, ...rows]
-    .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`)
-    .join('\n');
-}
 
 function leadsSomewhere(from: string, link: string): boolean {
   const [file = '', heading] = link.split('#');

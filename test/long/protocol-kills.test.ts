@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { brokenPromises } from '../chaos/checker';
 import { type Created, finalWithinMs, pause } from '../chaos/client';
 import { startWorld, type World } from '../chaos/world';
-import { expectTable } from '../support/fault-tables';
+import { expectTable } from '../support/document-tables';
 import { type Reader, readers, readersFile } from '../support/readers';
 import { until } from '../support/until';
 
@@ -93,7 +93,7 @@ test('no kill of a worker at a call makes two jobs or a wrong charge', async () 
   }
   expect(await brokenPromises(world, creates)).toEqual([]);
   const titles = ['create', 'read', 'look-up', 'cancel'];
-  expectTable('worker kills', [
+  expectTable('docs/generators.md', 'worker kills', [
     ['protocol', ...titles],
     ...rows.map(({ protocol }, at) => [`\`${protocol}\``, ...(outcomes[at] ?? [])]),
   ]);

@@ -9,7 +9,7 @@ import { audit } from '../../src/money/audit.rows';
 import { createLogger } from '../../src/telemetry/logger';
 import { createMeters } from '../../src/telemetry/meters';
 import { heldMicros } from '../support/books';
-import { expectTable } from '../support/fault-tables';
+import { expectTable } from '../support/document-tables';
 import { type Exchange, type Liar, type Lie, startLiar } from '../support/liar';
 import { type Reader, readers, readersCatalogue } from '../support/readers';
 import { type Service, startService, type TaskReply } from '../support/service';
@@ -155,7 +155,7 @@ test('no fault of a read makes two jobs or a wrong charge', async () => {
   const outcomes = await Promise.all(readers.map(outcomesOf));
   expect((await audit(service.db)).differences).toEqual([]);
   expect(await heldMicros(service.db)).toBe(0);
-  expectTable('read faults', [
+  expectTable('docs/generators.md', 'read faults', [
     ['protocol', 'jobs are read', ...Object.keys(faults)],
     ...readers.map(({ protocol, way }, at) => [`\`${protocol}\``, way, ...(outcomes[at] ?? [])]),
   ]);

@@ -3,7 +3,7 @@
 
 import { type MetricDefinition, metrics } from '../../src/telemetry/metrics';
 import { filesIn, read } from '../house/sources';
-import { alerts, groupedBy, panels, symptomsPage, usesOf } from './ops';
+import { alerts, groupedBy, panels, panelsOfDashboard, symptomsPage, usesOf } from './ops';
 
 const expressions = [...panels(), ...alerts()];
 const definitions: Readonly<Record<string, MetricDefinition>> = metrics;
@@ -73,19 +73,11 @@ test('every metric is used by a panel or an alert', () => {
   expect(Object.keys(metrics).filter((name) => !used.has(name))).toEqual([]);
 });
 
-test('docs/symptoms.md lists every panel, and no panel that does not exist', () => {
-  const section = symptomsPage().split('## Every panel')[1]?.split('## Every alert')[0] ?? '';
-  const rows = [...section.matchAll(/^\| ([^|]+?) +\|/gm)].map(([, title]) => title);
-  const explained = rows.filter((title) => title !== 'panel' && !/^-+$/.test(title ?? ''));
-  expect(explained.length).toBe(new Set(explained).size);
-  expect(new Set(explained)).toEqual(new Set(panels().map(({ title }) => title)));
-});
-
-test('docs/symptoms.md lists every alert, and no alert that does not exist', () => {
-  const section = symptomsPage().split('## Every alert')[1] ?? '';
-  const explained = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, title]) => title);
-  expect(explained.length).toBe(new Set(explained).size);
-  expect(new Set(explained)).toEqual(new Set(alerts().map(({ title }) => title)));
+test('every panel says what it shows', () => {
+  const silent = panelsOfDashboard().filter(
+    ({ type, description }) => type !== 'row' && !description,
+  );
+  expect(silent).toEqual([]);
 });
 
 test('docs/symptoms.md lists every log event, and no event that no code writes', () => {

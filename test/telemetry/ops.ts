@@ -22,6 +22,7 @@ interface Dashboard {
   readonly panels: readonly {
     readonly title: string;
     readonly type: string;
+    readonly description?: string;
     readonly targets?: readonly { readonly expr: string }[];
   }[];
 }
@@ -31,6 +32,7 @@ interface Rules {
     readonly rules: readonly {
       readonly alert: string;
       readonly expr: string;
+      readonly for?: string;
       readonly labels: { readonly severity: string };
       readonly annotations: { readonly summary: string; readonly runbook: string };
     }[];
@@ -38,24 +40,26 @@ interface Rules {
 }
 
 export function panels(): Expression[] {
-  const dashboard = JSON.parse(file('ops/grafana-dashboard.json')) as Dashboard;
-  return dashboard.panels.flatMap(({ title, targets = [] }) =>
+  return panelsOfDashboard().flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }) => ({ title, expression: expr })),
   );
 }
 
 export function alerts(): Alert[] {
-  const { groups } = parse(file('ops/alerts.yaml')) as Rules;
-  return groups.flatMap(({ rules }) =>
-    rules.map(({ alert, expr, labels, annotations }) => ({
-      title: alert,
-      expression: expr,
-      severity: labels.severity,
-      summary: annotations.summary,
-      runbook: annotations.runbook,
-    })),
-  );
+  return alertRules().map(({ alert, expr, labels, annotations }) => ({
+    title: alert,
+    expression: expr,
+    severity: labels.severity,
+    summary: annotations.summary,
+    runbook: annotations.runbook,
+  }));
 }
+
+export const panelsOfDashboard = () =>
+  (JSON.parse(file('ops/grafana-dashboard.json')) as Dashboard).panels;
+
+export const alertRules = () =>
+  (parse(file('ops/alerts.yaml')) as Rules).groups.flatMap(({ rules }) => rules);
 
 export const symptomsPage = () => file('docs/symptoms.md');
 

@@ -2,51 +2,52 @@
 
 /** null and [] count as absent. Unknown names are ignored and listed in the header X-Ignored-Fields; those that belong inside `metadata` or resemble a field are refused. */
 export interface VideoRequest {
-  /** Model name. It decides the available resolutions, input types and prices; `GET /v1/models` lists them. */
+  /** Decides abilities and price; `GET /v1/models` lists the models of the key. */
   model: string;
-  /** Text prompt, not empty. Generator switches that would change what was priced (`--ratio`, `--dur` …) are refused. */
+  /** Not blank; at most 10,000 characters, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused. */
   prompt: string;
-  /** Common values `pro`, `fast`. It has an effect if the model maps that mode to another entry. A mode that the name implies wins. */
+  /** A variant of the model: with `studio-2.0`, the mode `fast` means `studio-2.0-fast`, with its abilities and price. `features.modes` of a model lists its modes; another value is ignored. */
   mode?: string | null;
-  /** Inferred when omitted: `videos` → `reference`; two or more images → `first_last_frame`; one image, or audios alone → `reference`; nothing → `text_to_video`. */
+  /** Inferred if absent: `videos` → `reference`; two or more images → `first_last_frame`; one image, or audios alone → `reference`; nothing → `text_to_video`. */
   input_type?: "text_to_video" | "first_last_frame" | "reference" | null;
-  /** Single-image compatibility field: `images[0]`. Not together with `images`. */
+  /** Older form of `images[0]`; not together with `images`. */
   image?: string | null;
-  /** Public HTTPS image URLs or uploaded files (`file_…`), at most 9. `first_last_frame`: the first and the last entry are those frames. */
+  /** At most 9 public HTTPS addresses or uploaded files (`file_…`). `first_last_frame`: the first and the last entry are those frames. */
   images?: Array<string> | null;
-  /** Public video URLs or uploaded files, at most 3. */
+  /** At most 3 public HTTP(S) addresses or uploaded files. */
   videos?: Array<string> | null;
-  /** Public audio URLs or uploaded files, at most 3. */
+  /** At most 3 public HTTP(S) addresses or uploaded files. */
   audios?: Array<string> | null;
-  /** Output tier; the default is the model’s, mostly `720p`. Empty counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it. */
+  /** The tier; the default is the model’s, mostly `720p`. An empty text counts as absent. A tier other than `480p`, `720p`, `1080p` and `4k` only for a model that lists it. */
   resolution?: "" | "480p" | "720p" | "1080p" | "4k" | "360p" | "512p" | "540p" | "768p" | null;
   /** Width to height; the default is the model’s, mostly `adaptive`. `3:2`, `2:3` and `9:21` only for a model that lists them. */
   ratio?: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive" | "3:2" | "2:3" | "9:21" | null;
-  /** Legacy: a tier (`720p`) or dimensions from the model’s table (`1280x720`). Ignored if `resolution` is sent. */
+  /** Older form: a tier (`720p`) or dimensions of the model (`1280x720`, `1280*720`). Ignored if `resolution` is sent. */
   size?: string | null;
-  /** Output seconds, 4 to 15 unless `durations` of the model says otherwise, or -1: the model picks the length. Integer or numeric string. */
+  /** Whole seconds, 4 to 15 or the model’s own `durations`; -1: the model chooses the length. The default is mostly 5. */
   duration?: number | string | null;
-  /** Legacy alias of `duration`; ignored if `duration` is sent. */
+  /** Older form of `duration`; ignored if `duration` is sent. */
   seconds?: number | string | null;
+  /** Options, as an object or as a string that contains a JSON object. */
   metadata?: VideoMetadata | string | null;
   [name: string]: unknown;
 }
 
 /** Extension options. Names not listed here are passed to the generator unchanged and listed in the header X-Passed-Fields. Refused are names that resemble a field, and those the service owns (model, content, prompt, resolution, ratio, duration, seconds, size, frames, framespersecond, input_type, mode, image, images, videos, audios, service_tier, priority, draft_task, output_format, omni_reference_task_type, output_upload_url) in any spelling. */
 export interface VideoMetadata {
-  /** Synchronized audio; true unless the model is silent. */
+  /** Synchronized audio; default true, false for a silent model, which refuses true. */
   generate_audio?: boolean | null;
-  /** Default false. */
+  /** Adds a watermark; default false. */
   watermark?: boolean | null;
-  /** Preview mode, always 480p. Default false. */
+  /** Preview mode, if the model has one; always 480p, another tier is refused. Default false. */
   draft?: boolean | null;
-  /** Random when omitted, or -1. The seed used is shown in the reply. */
+  /** Random if absent or -1. The finished task shows the seed that was used. */
   seed?: number | null;
-  /** Ask for the last frame of the base video as a picture (`data[0].last_frame_url`). Default false. */
+  /** Returns the last frame of the base video as a picture in `data[0].last_frame_url`. Super-resolution does not change its size. Default false. */
   return_last_frame?: boolean | null;
-  /** Seconds from acceptance until an unfinished task is failed and refunded. Default 172800. */
+  /** Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. Default 172800. */
   execution_expires_after?: number | null;
-  /** An array of tools; a single object counts as an array of one. */
+  /** At most 16 objects with a `type` that the model offers (`web_search`); other fields are passed on. One object counts as a list of one. */
   tools?: Array<{
     /** `web_search` turns on web search. */
     type: string;
@@ -58,13 +59,13 @@ export interface VideoMetadata {
   } | null;
   /** Chained super-resolution. `{}` is off. */
   super_resolution_config?: SuperResolutionConfig | null;
-  /** Public HTTPS address that is called when the task is final. */
+  /** Public HTTPS address for the callback when the task is final. */
   callback_url?: string | null;
-  /** Unique identifier of the end user; hash it. */
+  /** A hashed identifier of your user. */
   safety_identifier?: string | null;
-  /** Seconds of the reference videos together, for the `estimate` of a quote. It can only raise the hold, unless the operator trusts the account. No effect without `videos`. */
+  /** Seconds of the reference videos together, for the `estimate` of a quote. It only raises the hold, unless the operator trusts the account. No effect without `videos`. */
   input_video_duration?: number | null;
-  /** Up to 16 labels of yours, shown on the task and in its callback; lists can be narrowed to one. They are not sent to the generator. */
+  /** Up to 16 names with texts. The task and its callback show them, lists filter by them, and the generator does not get them. */
   labels?: {
     [name: string]: string | null;
   } | null;
@@ -73,15 +74,15 @@ export interface VideoMetadata {
 
 /** Chained super-resolution. `{}` is off. */
 export interface SuperResolutionConfig {
-  /** Target tier, strictly above the base `resolution`. Exactly one of `resolution` and `resolution_limit`. */
+  /** Target tier, above the tier of the base video. Exactly one of `resolution` and `resolution_limit`. */
   resolution?: "720p" | "1080p" | "2k" | "4k" | null;
-  /** Target short side in pixels, strictly above the short side of the base output. */
+  /** Target short side in pixels, above that of the base video; with `adaptive`, above the largest short side of the tier in `sizes`. */
   resolution_limit?: number | null;
   /** The kind of the video; it influences the enhancement. */
   scene?: "aigc" | "short_series" | "ugc" | "old_film" | null;
   /** `standard` (default) or `professional`, at ten times the price. */
   tool_version?: "standard" | "professional" | null;
-  /** Output frame rate; above the source’s, frames are interpolated. */
+  /** Frame rate; above the 24 of the base video, frames are interpolated. */
   fps?: number | null;
 }
 
@@ -93,11 +94,11 @@ export interface Task {
   object: "video.generation.task";
   /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
   status: "pending" | "submitted" | "running" | "succeeded" | "failed";
-  /** Status message; of a failed task its reason. */
+  /** What the task is doing or waits for; of a failed task its reason. */
   message: string;
-  /** Trace id of the create request. May be empty. */
+  /** The trace of the create: from its `traceparent`, otherwise a new one. */
   trace_id: string;
-  /** Empty until success. */
+  /** Empty until success, then one object. */
   data: Array<VideoResult>;
   /** As it was sent. */
   model: string;
@@ -111,24 +112,26 @@ export interface Task {
   finished_at?: number;
   /** Only while running. `storing`: the video is finished and is being copied. */
   stage?: "generation" | "super_resolution" | "storing";
-  /** Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
+  /** Equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
   video_url?: string;
-  /** Output seconds. */
+  /** Seconds. */
   duration?: number;
-  /** Appears together with the settled charge. */
+  /** On success. `completion_tokens` at the price of the time of the create is the charge; `seconds` is measured in the file. */
   usage?: {
     completion_tokens: number;
     total_tokens: number;
     /** The measured length of the video. */
     seconds?: number;
   };
-  /** Only of failed tasks. A failed task is not charged. */
+  /** Only of failed tasks, which are not charged. `provider_error`: generator or enhancer refused or failed. `task_error`: the service ended the task (expired, cancelled, out of balance). */
   error?: {
     message: string;
     /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
     code: "task_error" | "provider_error";
   };
+  /** The seed that was used. */
   seed?: number;
+  /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;
 }
 
@@ -137,6 +140,7 @@ export interface VideoResult {
   url?: string;
   /** Only without `url`. `deleted`: by its owner. `expired`: its time is over. */
   url_gone_reason?: "deleted" | "expired" | "removed_by_operator";
+  /** The last frame of the base video, if it was asked for. */
   last_frame_url?: string;
   /** Only if there was a last frame and it is not kept any more. */
   last_frame_url_gone_reason?: "deleted" | "expired" | "removed_by_operator";
@@ -175,7 +179,7 @@ export interface BillingItem {
 }
 
 export interface WebhookRequest {
-  /** Public HTTPS address that is called when the task is final. */
+  /** Public HTTPS address for the callback when the task is final. */
   url: string;
   events?: Array<"succeeded" | "failed"> | null;
 }
@@ -189,7 +193,7 @@ export interface CreatedTask {
   object: "video.generation.task";
   /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
   status: "pending" | "submitted" | "running" | "succeeded" | "failed";
-  /** Status message; of a failed task its reason. */
+  /** What the task is doing or waits for; of a failed task its reason. */
   message: string;
 }
 
@@ -212,11 +216,11 @@ export interface CancelledTask {
   object: "video.generation.task";
   /** `succeeded` and `failed` are final; poll every 2 to 5 seconds until one of them appears. */
   status: "pending" | "submitted" | "running" | "succeeded" | "failed";
-  /** Status message; of a failed task its reason. */
+  /** What the task is doing or waits for; of a failed task its reason. */
   message: string;
-  /** Trace id of the create request. May be empty. */
+  /** The trace of the create: from its `traceparent`, otherwise a new one. */
   trace_id: string;
-  /** Empty until success. */
+  /** Empty until success, then one object. */
   data: Array<VideoResult>;
   /** As it was sent. */
   model: string;
@@ -230,24 +234,26 @@ export interface CancelledTask {
   finished_at?: number;
   /** Only while running. `storing`: the video is finished and is being copied. */
   stage?: "generation" | "super_resolution" | "storing";
-  /** Primary video URL, equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
+  /** Equal to `data[0].url` and absent like it; with super-resolution the enhanced video. */
   video_url?: string;
-  /** Output seconds. */
+  /** Seconds. */
   duration?: number;
-  /** Appears together with the settled charge. */
+  /** On success. `completion_tokens` at the price of the time of the create is the charge; `seconds` is measured in the file. */
   usage?: {
     completion_tokens: number;
     total_tokens: number;
     /** The measured length of the video. */
     seconds?: number;
   };
-  /** Only of failed tasks. A failed task is not charged. */
+  /** Only of failed tasks, which are not charged. `provider_error`: generator or enhancer refused or failed. `task_error`: the service ended the task (expired, cancelled, out of balance). */
   error?: {
     message: string;
     /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
     code: "task_error" | "provider_error";
   };
+  /** The seed that was used. */
   seed?: number;
+  /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;
   /** The cancellation was accepted. A task that is not final yet ends soon; read on. */
   cancel_requested?: true;

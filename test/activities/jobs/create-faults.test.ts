@@ -7,7 +7,7 @@ import { protocols } from '../../../activities/providers/protocols';
 import type { Channel } from '../../../src/catalogue/catalogue.rules';
 import { aRequest } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { expectTable } from '../../support/fault-tables';
+import { expectTable } from '../../support/document-tables';
 import { sentEarlier, startUpstream } from '../../support/upstream';
 
 let database: TestDatabase;
@@ -116,7 +116,7 @@ test.each(rows)('no fault of a create at $protocol with $ability makes two jobs'
 });
 
 test('the table of outcomes is that of docs/generators.md', () => {
-  expectTable('create faults', [
+  expectTable('docs/generators.md', 'create faults', [
     ['protocol', 'channel has', ...Object.keys(faults)],
     ...rows.map((row) => [`\`${row.protocol}\``, row.ability, ...(found.get(row) ?? [])]),
   ]);

@@ -1,15 +1,13 @@
-// The tables of docs/generators.md that tests write. After a change, UPDATE_DOCUMENTS=1 writes them
-// again.
+// The tables of documents that tests write. A table stands between two comments with its name. After
+// a change of what it shows, UPDATE_DOCUMENTS=1 and the test write it again.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const path = join(__dirname, '../../docs/generators.md');
-
-/** Prints the table and expects it between the two marks with this name. */
-export function expectTable(name: string, rows: readonly (readonly string[])[]): void {
+/** Expects the table between the two marks with this name in a page. */
+export function expectTable(page: string, name: string, rows: readonly (readonly string[])[]) {
+  const path = join(__dirname, '../..', page);
   const table = alignedTable(rows);
-  process.stdout.write(`${table}\n`);
   const marked = new RegExp(`(<!-- ${name}: begin -->\\n)([\\s\\S]*?)(<!-- ${name}: end -->)`);
   if (process.env.UPDATE_DOCUMENTS) {
     const text = readFileSync(path, 'utf8');
@@ -21,6 +19,7 @@ export function expectTable(name: string, rows: readonly (readonly string[])[]):
   expect(marked.exec(readFileSync(path, 'utf8'))?.[2]?.trim()).toBe(table);
 }
 
+/** The formatter pads the cells of a table to columns, so these tables have the same padding. */
 function alignedTable([head = [], ...body]: readonly (readonly string[])[]): string {
   const widths = head.map((_, at) =>
     Math.max(...[head, ...body].map((row) => row[at]?.length ?? 0)),

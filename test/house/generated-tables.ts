@@ -1,0 +1,141 @@
+// The rows of the tables that documents take from the code: settings, fields, errors, panels and
+// alerts. The first row of each table is its head.
+
+import { type SettingRow, settingRows } from '../../src/config/config';
+import { refusals } from '../../src/contract/error';
+import { createOpenApiDocument } from '../../src/contract/openapi';
+import { meaningOf } from '../../src/contract/openapi-parts';
+import { alertRules, panelsOfDashboard } from '../telemetry/ops';
+import { read } from './sources';
+
+type Rows = readonly (readonly string[])[];
+
+export function settingTable(settings: readonly SettingRow[] = settingRows()): Rows {
+  return [
+    ['setting', 'otherwise', 'what it is'],
+    ...settings.map(({ name, otherwise, sentence, secret }) => [
+      `\`${name}\``,
+      otherwise === '' ? '' : `\`${otherwise}\``,
+      `${sentence.replaceAll('|', '\\|')}${secret ? ' **Secret.**' : ''}`,
+    ]),
+  ];
+}
+
+export function errorTable(): Rows {
+  return [
+    ['HTTP', '`type`', '`code`', 'meaning'],
+    ...Object.entries(refusals).map(([code, { status, type }]) => {
+      const meaning = meaningOf(code as keyof typeof refusals);
+      return [String(status), `\`${type}\``, `\`${code}\``, sentence(meaning)];
+    }),
+  ];
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+/** The fields of a schema of the OpenAPI document. */
+export function fieldTable(name: string): Rows {
+  const { components } = createOpenApiDocument({ version: '0', publicUrl: 'http://x' }) as {
+    components: { schemas: Record<string, Schema> };
+  };
+  const { properties = {}, required = [] } = components.schemas[name] ?? {};
+  return [
+    ['field', 'type', 'meaning'],
+    ...Object.entries(properties).map(([field, schema]) => [
+      `\`${field}\``,
+      `${typeOf(schema)}${required.includes(field) ? ', required' : ''}`,
+      (schema.description ?? '').replaceAll('|', '\\|'),
+    ]),
+  ];
+}
+
+/** A type in words. Absence and null are the same for a field, so null is not named. */
+function typeOf(schema: Schema): string {
+  if (schema.anyOf) {
+    const types = schema.anyOf.filter(({ type }) => type !== 'null').map(typeOf);
+    return [...new Set(types)].join(' or ');
+  }
+  const words = schema.enum ?? (schema.const === undefined ? [] : [String(schema.const)]);
+  if (words.length > 0) {
+    return words
+      .filter(Boolean)
+      .map((word) => `\`${word}\``)
+      .join(' ');
+  }
+  if (schema.$ref || schema.type === 'object') return 'object';
+  if (schema.type === 'array') return `${typeOf(schema.items ?? {}).split(',')[0]}[]`;
+  return `${schema.type}${rangeOf(schema)}`;
+}
+
+function rangeOf({ minimum, maximum, maxLength }: Schema): string {
+  if (maxLength !== undefined) return `, at most ${maxLength} characters`;
+  // The largest exact number is no limit of ours.
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return '';
+  return minimum === undefined ? ` up to ${maximum}` : `, ${minimum} to ${maximum}`;
+}
+
+export function panelTable(): Rows {
+  let group = '';
+  const rows = panelsOfDashboard().flatMap(({ type, title, description = '' }) => {
+    if (type === 'row') {
+      group = title;
+      return [];
+    }
+    return [[group, title, linked(description)]];
+  });
+  return [['group', 'panel', 'what it shows'], ...rows];
+}
+
+export function alertTable(): Rows {
+  const rows = alertRules().map(({ alert, for: after, labels, annotations }) => [
+    `\`${alert}\``,
+    labels.severity,
+    after ?? 'at once',
+    annotations.summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '`<$1>`'),
+    linkTo(annotations.runbook),
+  ]);
+  return [['alert', 'severity', 'after', 'meaning', 'what to do'], ...rows];
+}
+
+/** Makes links of the headings that a description quotes. */
+const linked = (text: string) =>
+  text.replaceAll(/"([^"]+)"/g, (quoted, words: string) => {
+    const page = ['docs/symptoms.md', 'docs/sizing.md'].find((path) =>
+      headingOf(path, anchorOf(words)),
+    );
+    return page ? linkTo(`${page}#${anchorOf(words)}`) : quoted;
+  });
+
+function linkTo(runbook: string): string {
+  const [page = '', anchor = ''] = runbook.split('#');
+  const heading = headingOf(page, anchor) ?? anchor;
+  const words = /^(API|Temporal)/.test(heading) ? heading : lowerFirst(heading);
+  return `[${words}](${page === 'docs/symptoms.md' ? '' : page.replace('docs/', '')}#${anchor})`;
+}
+
+const headingOf = (page: string, anchor: string) =>
+  [...read(page).matchAll(/^#+ (.+)$/gm)]
+    .map(([, heading = '']) => heading)
+    .find((heading) => anchorOf(heading) === anchor);
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
