@@ -2,7 +2,7 @@
  * The fault script says how a job and its files behave. A test writes the script into the field
  * `studio` of a create request, or sets it for all new jobs through the admin endpoint. Unknown
  * names are refused, because a test with a misspelt name could pass for the wrong reason.
- * docs/studio.md describes every name.
+ * studio/README.md describes every name.
  */
 
 import { z } from 'zod';

@@ -2,7 +2,7 @@
  * Finds an ffmpeg with libx264. If FFMPEG_PATH is set, only that program is used. Otherwise the
  * ffmpeg on PATH is tried first, then the ffmpeg of the npm package. Runs ffmpeg as a child process
  * with a time limit. The child has a low priority, so that the server stays responsive. Only a
- * modern ffmpeg may decode files of callers (docs/studio.md).
+ * modern ffmpeg may decode files of callers (studio/README.md).
  */
 
 import type { ExecFileException } from 'node:child_process';

@@ -1,6 +1,6 @@
-// Checks real deliveries with the Standard Webhooks libraries of Python, Go and Java. The receivers
-// come from docs/consumers.md. The Python library also verifies every attempt of a long delivery.
-// The tests of a language that the machine lacks are skipped.
+// Checks real deliveries with the Standard Webhooks library of Python. The receiver comes from
+// docs/consumers.md. The library also verifies every attempt of a long delivery. The tests are
+// skipped on a machine without Python.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,17 +14,16 @@ import {
   testAccount,
 } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
-import { hasTool, javaLibrary, pythonPackage, succeed } from '../support/foreign';
+import { hasTool, pythonPackage } from '../support/foreign';
 import { runProgram } from '../support/program';
 import {
   itReceives,
-  type ReceiverCommand,
   type SnippetReceiver,
   snippetFolder,
   startReceiver,
 } from '../support/receivers';
 
-// Long enough to download and compile the libraries on a new machine.
+// Long enough to download the library on a new machine.
 jest.setTimeout(300_000);
 
 let database: TestDatabase;
@@ -33,75 +32,29 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-interface Language {
-  readonly name: string;
-  readonly block: string;
-  readonly file: string;
-  readonly isThere: boolean;
-  build(folder: string): Promise<Omit<ReceiverCommand, 'cwd'>>;
-}
-
 const python = hasTool('python3', '-m', 'pip', '--version');
 const inPython = () => pythonPackage('standardwebhooks', '1.1.0');
-const languages: readonly Language[] = [
-  {
-    name: 'Python',
-    block: 'python',
-    file: 'receiver.py',
-    isThere: python,
-    build: async () => ({
-      command: 'python3',
-      args: ['receiver.py'],
-      env: { PYTHONPATH: await inPython() },
-    }),
-  },
-  {
-    name: 'Go',
-    block: 'go',
-    file: 'main.go',
-    isThere: hasTool('go', 'version'),
-    async build(folder) {
-      const library = 'github.com/standard-webhooks/standard-webhooks/libraries@v0.0.1';
-      await succeed('go', ['mod', 'init', 'receiver'], folder);
-      await succeed('go', ['get', library], folder);
-      await succeed('go', ['build', '-o', 'receiver', '.'], folder);
-      return { command: join(folder, 'receiver'), args: [] };
-    },
-  },
-  {
-    name: 'Java',
-    block: 'java',
-    file: 'Receiver.java',
-    isThere: hasTool('mvn', '--version') && hasTool('javac', '--version'),
-    async build(folder) {
-      const jar = await javaLibrary('com.standardwebhooks', 'standardwebhooks', '1.1.0');
-      await succeed('javac', ['-cp', jar, 'Receiver.java'], folder);
-      return { command: 'java', args: ['-cp', `${jar}:${folder}`, 'Receiver'] };
-    },
-  },
-];
 
-for (const { name, block, file, isThere, build } of languages) {
-  (isThere ? describe : describe.skip)(`the Standard Webhooks library of ${name}`, () => {
-    let receiver: SnippetReceiver;
-    let remove: () => Promise<void>;
-    beforeAll(async () => {
-      const made = await snippetFolder(block, file);
-      remove = made.remove;
-      const command = { ...(await build(made.folder)), cwd: made.folder };
-      receiver = await startReceiver(database, block, command);
-    });
-    afterAll(async () => {
-      await receiver?.program.stop();
-      await remove?.();
-    });
-    itReceives(
-      `the receiver in ${name}`,
-      () => receiver,
-      () => database,
-    );
+(python ? describe : describe.skip)('the Standard Webhooks library of Python', () => {
+  let receiver: SnippetReceiver;
+  let remove: () => Promise<void>;
+  beforeAll(async () => {
+    const made = await snippetFolder('python', 'receiver.py');
+    remove = made.remove;
+    const env = { PYTHONPATH: await inPython() };
+    const command = { command: 'python3', args: ['receiver.py'], cwd: made.folder, env };
+    receiver = await startReceiver(database, 'python', command);
   });
-}
+  afterAll(async () => {
+    await receiver?.program.stop();
+    await remove?.();
+  });
+  itReceives(
+    'the receiver in Python',
+    () => receiver,
+    () => database,
+  );
+});
 
 const verifyAll = `
 import json, sys

@@ -77,7 +77,8 @@ function typeOf(schema: Schema): string {
   }
   if (schema.$ref || schema.type === 'object') return 'object';
   if (schema.type === 'array') return `${typeOf(schema.items ?? {}).split(',')[0]}[]`;
-  return `${schema.type}${rangeOf(schema)}`;
+  const names = [schema.type ?? []].flat().filter((name) => name !== 'null');
+  return `${names.join(' or ')}${rangeOf(schema)}`;
 }
 
 function rangeOf({ minimum, maximum, maxLength }: Schema): string {

@@ -2,8 +2,6 @@
 // installs each library at a fixed version. The cache folder of the servers' programs keeps it.
 
 import { spawnSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { cached } from '../../src/embedded/cache';
 import { runProgram } from './program';
 
@@ -46,23 +44,6 @@ export async function npmPackages(...packages: readonly (readonly [string, strin
         ...['--prefix', folder, ...specs],
       ]),
   });
-}
-
-/** The path of a jar from Maven Central. The library must have no dependencies. */
-export async function javaLibrary(group: string, name: string, version: string): Promise<string> {
-  const jar = `${name}-${version}.jar`;
-  const folder = await cached({
-    name: `java-${name}-${version}`,
-    needs: [jar],
-    async fill(draft) {
-      await mkdir(draft, { recursive: true });
-      await succeed('mvn', [
-        ...['--quiet', '--batch-mode', 'dependency:copy'],
-        ...[`-Dartifact=${group}:${name}:${version}`, `-DoutputDirectory=${draft}`],
-      ]);
-    },
-  });
-  return join(folder, jar);
 }
 
 /**

@@ -32,7 +32,7 @@ export async function snippetFolder(language: string, file: string) {
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-export interface ReceiverCommand {
+interface ReceiverCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
