@@ -208,8 +208,8 @@ async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
 
 /**
  * Cancels the job of a failed task, because the job may still run upstream. The customer already
- * has the refund (docs/decisions.md, 8). If this cancel fails, the reconciler repeats it
- * (activities/reconcile/left-jobs.ts).
+ * has the refund (docs/decisions.md, 8). If this cancel fails, a worker repeats it
+ * (activities/owed/cancel-jobs.ts).
  */
 async function stopJob(task: TaskState, final: TaskObject): Promise<void> {
   if (final.status === 'succeeded') return;

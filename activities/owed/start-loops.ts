@@ -2,10 +2,15 @@
 
 import { createLoop, type Loop } from '../../src/owed/loop';
 import type { WorkerDeps } from '../deps';
+import { jobCancels } from './cancel-jobs';
 import { fileDeletions } from './delete-files';
 
 export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
-  const loops = [createLoop(fileDeletions(deps), deps.events.owedFailed)];
+  const { owedFailed } = deps.events;
+  const loops = [
+    createLoop(jobCancels(deps), owedFailed),
+    createLoop(fileDeletions(deps), owedFailed),
+  ];
   return {
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));

@@ -12,7 +12,6 @@ import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { endLost, endOverdue, endTerminated } from './end-tasks';
-import { stopLeftJobs } from './left-jobs';
 import { restartLostCallbacks } from './lost-callbacks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
 import { repairPending } from './pending-tasks';
@@ -50,7 +49,6 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   const stopped = (await attempt(() => endOverdue(deps))) ?? [];
   const ended = (await attempt(() => endTerminated(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};
-  await attempt(() => stopLeftJobs(deps));
   await attempt(() => forgetRemovedUploads(deps.db, removedUploadsKeptDays, forgottenMax));
   await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];

@@ -8,6 +8,7 @@ import { listAccounts, showAccount } from '../../src/accounts/accounts.rows';
 import { listBudgets } from '../../src/accounts/budgets.rows';
 import { listCallbacks } from '../../src/callbacks/callbacks.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
+import { claimCancels } from '../../src/jobs/cancels.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
 import { listChannelStates, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
@@ -17,7 +18,7 @@ import { acceptTask } from '../../src/tasks/accept.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
 import { claimStarts, listExpiredPending } from '../../src/tasks/pending.rows';
-import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
+import { listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
 import { answerRepeat } from '../../src/tasks/repeated.rows';
 import { findTask, findTaskOfJob } from '../../src/tasks/tasks.rows';
 import type { ledgerTasks } from './ledger-task';
@@ -105,7 +106,7 @@ export function searchesOfReconciler(db: Knex): Calls {
       claimStarts(db, { limit: 500, leaseSeconds: 60, olderThanSeconds: 60 }),
     'reconciler: a slice of the open tasks': () => nextSlice(db, 200),
     'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
-    'reconciler: jobs left by ended tasks': () => listJobsOfEnded(db, 200),
+    'worker: jobs to cancel': () => claimCancels(db)(8),
     'reconciler: lost callbacks': () => restartLostCallbacks({ db, startDelivery } as never),
     'worker: expired files': () => claimDeletions(db, 200),
     'reconciler: channels without a watcher': () => listUnwatched(db, 60),

@@ -18,7 +18,7 @@ create domain signed_micros as bigint
 create domain moved_micros as bigint check (value between 1 and 9007199254740991);
 create domain job_state as text
   check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
-create domain cancel_state as text check (value in ('wanted', 'given up'));
+create domain job_duty as text check (value in ('cancel'));
 -- The kinds of movements, each with the ledger accounts between which it moves money.
 create domain movement as text check (value in (
   'hold: available to held',
@@ -287,11 +287,13 @@ create table jobs (
   notified_at    timestamptz,
   -- Since this time the provider has not known the job, and the job holds no slot.
   missing_since  timestamptz,
-  -- Set after the end of the task. 'wanted': the job must be cancelled. 'given up': no cancel
-  -- succeeded.
-  cancel         cancel_state,
+  -- What is owed and since when (src/owed). \`cancel\`: the task has ended, and the job may still run.
+  -- Its time is 'infinity' if no cancel succeeded and none is tried any more.
+  owes           job_duty,
+  due_at         timestamptz,
   primary key (task_id, kind),
-  check (channel is not null or state in ('planned', 'waiting', 'closed'))
+  check (channel is not null or state in ('planned', 'waiting', 'closed')),
+  check ((owes is null) = (due_at is null))
 );
 create index jobs_to_check on jobs (check_at) where state in ('planned', 'waiting', 'sending');
 create index jobs_live on jobs (channel, state) where state <> 'closed';
@@ -301,7 +303,7 @@ create index jobs_queues
   where state = 'waiting';
 create index jobs_at_generator on jobs (account_id)
   where kind = 'generation' and channel is not null and state in ('waiting', 'sending', 'open');
-create index jobs_to_cancel on jobs (task_id) where cancel = 'wanted';
+create index jobs_due on jobs (owes, account_id, due_at) where owes is not null;
 create unique index jobs_upstream on jobs (channel, upstream_id);
 
 -- What the loops of the workers keep between their rounds and runs: the reconciler, the audit, and

@@ -3,7 +3,8 @@
 // activities/jobs/read-and-cancel-job.ts.
 
 import type { Knex } from 'knex';
-import type { JobName } from './job.rules';
+import { claimInTurns } from '../owed/claim.rows';
+import type { JobInput, JobName } from './job.rules';
 
 /**
  * True unless the provider has reported the end of the job. If a job has no upstream id, or if the
@@ -14,31 +15,58 @@ export const isNotKnownToEnd = `
   (report is null or upstream_id is null or report->>'status' in ('queued', 'running')
    or report->'failure'->>'code' = 'job_gone')`;
 
+/** The workflow of the task cancels its job at once. If it does not, a worker does after this time. */
+export const afterWorkflow = `interval '15 seconds'`;
+
+/** True for a job whose cancel is tried. The cancel of others was given up. */
+export const isToBeCancelled = `(owes = 'cancel' and due_at < 'infinity') is true`;
+
 /**
  * Part of the statement that closes a task. If the task failed, its jobs that may still run are
- * marked as to be cancelled. So the reconciler cancels these jobs even if the workflow ends too
- * early to cancel them.
+ * marked as to be cancelled. So these jobs are cancelled even if the workflow ends too early to cancel
+ * them.
  */
 export const closeJobsOfTask = `
   update jobs
      set state = 'closed',
-         cancel = case when ended.status = 'failed' and sent_at is not null
-                       and ${isNotKnownToEnd} then 'wanted' else cancel end
+         (owes, due_at) = (
+           select 'cancel', now() + ${afterWorkflow}
+            where ended.status = 'failed' and sent_at is not null and ${isNotKnownToEnd})
     from ended where task_id = :taskId`;
 
 /** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */
 export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed', cancel = null
-      where task_id = ? and kind = ? and (state <> 'closed' or cancel is not null)`,
+    `update jobs set state = 'closed', owes = null, due_at = null
+      where task_id = ? and kind = ? and (state <> 'closed' or owes is not null)`,
     [taskId, kind],
   );
 }
 
+/** A job that must still be cancelled although its task has ended. */
+export interface LeftJob extends JobInput {
+  readonly channel: string | null;
+  readonly endedSeconds: number;
+}
+
+/** Claims jobs that must be cancelled. A cancel that fails is tried again after a minute. */
+export const claimCancels = (db: Knex) =>
+  claimInTurns<LeftJob>(db, {
+    table: 'jobs',
+    key: 'task_id, kind',
+    owing: `owes = 'cancel'`,
+    lease: `interval '1 minute'`,
+    columns: `task_id as "taskId", claimed.account_id as "accountId", kind, channel, plan,
+              trace_id as "traceId",
+              extract(epoch from now() - finished_at)::int as "endedSeconds"`,
+    joined: 'join tasks on tasks.id = task_id',
+  });
+
 /** any state → closed: no cancel of this job succeeded, and no further cancel is tried. */
 export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed', cancel = 'given up' where task_id = ? and kind = ?`,
+    `update jobs set state = 'closed', owes = 'cancel', due_at = 'infinity'
+      where task_id = ? and kind = ?`,
     [taskId, kind],
   );
 }

@@ -40,7 +40,9 @@ export function hasChannel(job: Job | null): job is JobAtChannel {
 export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
   upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report,
-  missing_since as "missingSince", cancel, cost_micros::float8 as "costMicros",
+  missing_since as "missingSince",
+  case when owes = 'cancel' then
+       case due_at when 'infinity' then 'given up' else 'wanted' end end as cancel, cost_micros::float8 as "costMicros",
   coalesce(extract(epoch from clock_timestamp() - sent_at) * 1000, 0)::float8 as "sentAgoMs"`;
 
 export async function findJob(db: Knex, name: JobName): Promise<Job | null> {

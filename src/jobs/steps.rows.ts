@@ -9,7 +9,7 @@ import { assert } from '../assert';
 import { withoutBadRows } from '../database/bad-rows';
 import { isInState, isOneOf, isUnfinished } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
-import { isNotKnownToEnd } from './cancels.rows';
+import { afterWorkflow, isNotKnownToEnd } from './cancels.rows';
 import { costsOf, nameOf } from './costs.rows';
 import { isFinalReport, type JobName, type JobReport, unreadableReport } from './job.rules';
 import type { Stored } from './placing.rules';
@@ -92,6 +92,8 @@ export async function storeOpened(
   return row.stored;
 }
 
+const isUnwanted = `(state = 'closed' and ${isNotKnownToEnd})`;
+
 const openSent = prepare<{ readonly stored: Stored }>(
   'store_opened',
   `
@@ -103,11 +105,12 @@ const openSent = prepare<{ readonly stored: Stored }>(
       set state = case state when 'sending' then 'open' else state end,
           upstream_id = :upstreamId, opened_at = coalesce(opened_at, now()),
           report = case when upstream_id is not null then report end,
-          cancel = case when state = 'closed' and ${isNotKnownToEnd} then 'wanted' else cancel end
+          owes = case when ${isUnwanted} then 'cancel' else owes end,
+          due_at = case when ${isUnwanted} then now() + ${afterWorkflow} else due_at end
     where task_id = :taskId and kind = :kind and channel = :channel
       and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
       and not exists (select 1 from owner)
-   returning case cancel when 'wanted' then 'unwanted' else 'open' end as outcome
+   returning case owes when 'cancel' then 'unwanted' else 'open' end as outcome
  )
  select case when exists (select 1 from owner) then 'not ours'
              else coalesce((select outcome from stored), 'second') end as stored`,
@@ -239,13 +242,13 @@ export async function storeLate(db: Knex, late: JobNews) {
   const costs = await costsOf(db, [late]);
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update jobs set upstream_id = :upstreamId, status = 'succeeded', cost_micros = :cost,
-            state = 'closed', cancel = null,
+            state = 'closed', owes = null, due_at = null,
             -- The links of a forgotten task are not stored any more.
             report = case when exists (select from tasks where id = :taskId and request_hash <> '')
                           then cast(:report as jsonb)
                           else jsonb_build_object('status', 'succeeded') end
       where task_id = :taskId and kind = :kind
-        and (upstream_id is null or upstream_id = :upstreamId and cancel = 'wanted')
+        and (upstream_id is null or upstream_id = :upstreamId and owes = 'cancel')
         and not exists (select 1 from jobs other
                          where other.channel = jobs.channel and other.upstream_id = :upstreamId
                            and other.task_id <> jobs.task_id)

@@ -4,6 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { TaskObject } from '../contract/task';
+import { isToBeCancelled } from '../jobs/cancels.rows';
 import { erasedObject } from './task.rules';
 
 export interface ForgettableTask {
@@ -38,11 +39,11 @@ export async function forgetTasks(db: Knex, tasks: readonly ForgettableTask[]): 
        delete from callback_attempts using forgotten where task_id = forgotten.id
      ), without_jobs as (
        delete from jobs using forgotten
-        where task_id = forgotten.id and is_long_over and state = 'closed' and cancel is distinct from 'wanted'
+        where task_id = forgotten.id and is_long_over and state = 'closed' and not (${isToBeCancelled})
      ), without_reports as (
        update jobs set report = jsonb_build_object('status', jobs.status) from forgotten
         where task_id = forgotten.id and report is not null
-          and not (is_long_over and state = 'closed' and cancel is distinct from 'wanted')
+          and not (is_long_over and state = 'closed' and not (${isToBeCancelled}))
      ), without_callbacks as (
        delete from callbacks using forgotten
         where task_id = forgotten.id and is_long_over and state <> 'pending'

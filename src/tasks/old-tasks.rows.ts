@@ -2,6 +2,7 @@
 // account and creation time, which is the order of an index.
 
 import type { Knex } from 'knex';
+import { isToBeCancelled } from '../jobs/cancels.rows';
 import type { ForgettableTask } from './forget.rows';
 
 /** The position of the last task that was read. */
@@ -37,7 +38,7 @@ export async function listOldTasks(
     `select account.id as "accountId", old.created_at::text as "createdAt", old.id,
             object,
             not exists (select 1 from jobs
-                         where task_id = old.id and (state <> 'closed' or cancel = 'wanted'))
+                         where task_id = old.id and (state <> 'closed' or ${isToBeCancelled}))
               and not exists (select 1 from callbacks where task_id = old.id and state = 'pending')
               and not exists (select 1 from files where task_id = old.id and removed_at is null)
               as "isSettled"

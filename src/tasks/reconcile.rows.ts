@@ -1,11 +1,9 @@
-// Reads for the reconciler: a slice of the open tasks in each run, overdue tasks, and jobs of ended
-// tasks. Pending tasks are in pending-tasks.ts. The row of the reconciler in `loops`
+// Reads for the reconciler: a slice of the open tasks in each run, and overdue tasks. Pending tasks are in pending-tasks.ts. The row of the reconciler in `loops`
 // stores the position of the slice, and the time at which an operator's confirmation of lost tasks
 // expires.
 
 import type { Knex } from 'knex';
 import { isUnfinished } from '../database/by-key';
-import type { JobInput } from '../jobs/job.rules';
 import type { LiveTask } from './task.rules';
 import { epochMs, liveTask } from './tasks.rows';
 
@@ -130,30 +128,6 @@ export async function listOverdue(
                    else 0 end)
       order by random() limit 500`,
     { graceSeconds, madeGraceSeconds },
-  );
-  return rows;
-}
-
-/** A job that must still be closed or cancelled although its task has ended. */
-export interface LeftJob extends JobInput {
-  readonly channel: string | null;
-  readonly endedSeconds: number;
-}
-
-/**
- * Those jobs of ended tasks that are not closed or must be cancelled. The order is random, so that
- * cancels that fail again and again do not delay the others.
- */
-export async function listJobsOfEnded(db: Knex, limit: number): Promise<readonly LeftJob[]> {
-  const { rows } = await db.raw<{ rows: LeftJob[] }>(
-    `select task_id as "taskId", account_id as "accountId", kind, channel, plan,
-            trace_id as "traceId", extract(epoch from now() - finished_at)::int as "endedSeconds"
-       from tasks join (select task_id, kind, channel from jobs
-                         where state <> 'closed' or cancel = 'wanted') as job
-            on job.task_id = tasks.id
-      where finished_at is not null
-      order by random() limit ?`,
-    [limit],
   );
   return rows;
 }

@@ -6,6 +6,7 @@ import { takeOverdueDeliveries } from '../../src/callbacks/callbacks.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { readStoredBytes } from '../../src/files/usage.rows';
+import { claimCancels } from '../../src/jobs/cancels.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
 import { listOpenJobs, listUnacknowledged } from '../../src/jobs/queries.rows';
 import { giveTurns } from '../../src/jobs/slots.rows';
@@ -14,7 +15,7 @@ import { closeTask } from '../../src/money/ledger.rows';
 import { listOldTasks } from '../../src/tasks/old-tasks.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
 import { claimStarts, listExpiredPending } from '../../src/tasks/pending.rows';
-import { listJobsOfEnded, listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
+import { listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, rowsRead, type TestDatabase } from '../support/database';
@@ -64,7 +65,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['unacknowledged jobs', (trx) => listUnacknowledged(trx, 'studio', 60)],
   ['turns', (trx) => giveTurns(trx, 'studio', null)],
   ['stalled placements', (trx) => claimChecks(trx, 100)],
-  ['jobs of ended tasks', (trx) => listJobsOfEnded(trx, 100)],
+  ['jobs to cancel', (trx) => claimCancels(trx)(100)],
   ['pending tasks', (trx) => claimStarts(trx, { limit: 100, leaseSeconds: 5 })],
   ['expired pending tasks', (trx) => listExpiredPending(trx, 100)],
   ['slice of open tasks', (trx) => nextSlice(trx, 100)],

@@ -307,7 +307,10 @@ test('if a provider has neither a list nor idempotency keys, a lost create fails
   // The job may run, so its row stays in the state `sending`. Another attempt is rejected again,
   // and the reconciler still tries to cancel the job.
   expect((await placed(input)).outcome).toBe('rejected');
-  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  await database
+    .db('jobs')
+    .where({ task_id: input.taskId })
+    .update({ owes: 'cancel', due_at: new Date() });
   expect(await findJob(database.db, input)).toMatchObject({ state: 'sending', cancel: 'wanted' });
 });
 

@@ -124,7 +124,7 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
   // The link has ended, but the bytes are not deleted yet.
   await addResult(unlinked, { ...removed, removed_at: null });
   await db('jobs').where({ task_id: open }).update({ state: 'planned' });
-  await db('jobs').where({ task_id: cancelled }).update({ cancel: 'wanted' });
+  await db('jobs').where({ task_id: cancelled }).update({ owes: 'cancel', due_at: new Date() });
   const opened = aTaskId();
   const createdAtMs = Date.now() - 50 * dayMs;
   const input = { ...anOpening(accountId, opened, 100), createdAtMs };
@@ -158,7 +158,7 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
   expect(await forgetOld()).toBe(0);
 
   await db('callbacks').update({ state: 'delivered' });
-  await db('jobs').update({ state: 'closed', cancel: null });
+  await db('jobs').update({ state: 'closed', owes: null, due_at: null });
   await db('files').update(removed);
   expect(await forgetOld()).toBe(6);
 });

@@ -1,23 +1,25 @@
-// These tests are about jobs that are still open although their task has ended. The reconciler
-// cancels and closes such jobs, so that they take no slot.
+// These tests are about jobs that may still run although their task has ended. They owe a cancel.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
+import { jobCancels } from '../../../activities/owed/cancel-jobs';
 import { UpstreamFault } from '../../../activities/providers/provider';
 import { endOverdue } from '../../../activities/reconcile/end-tasks';
-import { stopLeftJobs } from '../../../activities/reconcile/left-jobs';
+import { closeJobsOfTask } from '../../../src/jobs/cancels.rows';
 import type { JobInput } from '../../../src/jobs/job.rules';
 import { findJob } from '../../../src/jobs/queries.rows';
 import { takeSlot } from '../../../src/jobs/slots.rows';
 import { storeLate, storeReports } from '../../../src/jobs/steps.rows';
 import { closeTask, openTask } from '../../../src/money/ledger.rows';
+import { createLoop } from '../../../src/owed/loop';
 import { listOverdue } from '../../../src/tasks/reconcile.rows';
 import { taskObject } from '../../../src/tasks/task.rules';
 import { adminWith } from '../../support/admin';
 import { anAccountWith, heldMicros, storePending } from '../../support/books';
 import { aJobInput, aPlan, aRequest, aSuccess, aTaskInput } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { fulfilDue } from '../../support/owed';
 import { until } from '../../support/until';
 import { startUpstream, type Upstream } from '../../support/upstream';
 
@@ -33,13 +35,26 @@ afterAll(async () => {
   await database?.drop();
 });
 
+/** Ends the task as closeTask does, but without money. */
 const end = (taskId: string, ago: string) =>
   database.db.raw(
-    `update tasks set object = '{}', finished_at = now() - cast(? as interval), request = '{}'
-      where id = ?`,
-    [ago, taskId],
+    `with ended as (
+       update tasks
+          set object = '{"status":"failed"}', finished_at = now() - cast(:ago as interval),
+              request = '{}'
+        where id = :taskId returning id, status
+     ) ${closeJobsOfTask}`,
+    { ago, taskId },
   );
-const round = (cancel?: Parameters<typeof stopLeftJobs>[1]) => stopLeftJobs(upstream.deps, cancel);
+/** Cancels the jobs that owe a cancel, as if it were due. */
+async function round(
+  cancel?: Parameters<typeof jobCancels>[1],
+  deps: Parameters<typeof jobCancels>[0] = upstream.deps,
+): Promise<void> {
+  const owing = database.db('jobs').where({ owes: 'cancel' }).whereNot({ due_at: 'infinity' });
+  await owing.update({ due_at: database.db.fn.now() });
+  await fulfilDue(jobCancels(deps, cancel));
+}
 const stateOf = async (input: Parameters<typeof findJob>[1]) =>
   (await findJob(database.db, input))?.state;
 
@@ -53,17 +68,26 @@ test('an open job of a task that has ended is cancelled upstream and closed', as
   expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
 });
 
-test.each(['planned', 'waiting', 'sending', 'reported'])(
-  'a job in state %s of a task that has ended is closed',
-  async (state) => {
+test.each([
+  ['planned', null],
+  ['waiting', null],
+  ['sending', 'wanted'],
+  ['reported', null],
+])(
+  'a job in state %s is closed with its failed task, and its cancel is %s',
+  async (state, cancel) => {
     const input = await upstream.input();
+    const isSent = state === 'sending' || state === 'reported';
     await database
       .db('jobs')
       .where({ task_id: input.taskId })
-      .update({ state, channel: 'studio', upstream_model: 'm' });
+      .update({
+        ...{ state, channel: 'studio', upstream_model: 'm' },
+        ...(isSent ? { sent_at: database.db.fn.now() } : {}),
+        ...(state === 'reported' ? { upstream_id: input.taskId, report: aSuccess() } : {}),
+      });
     await end(input.taskId, '16 minutes');
-    await round();
-    expect(await stateOf(input)).toBe('closed');
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel });
   },
 );
 
@@ -73,7 +97,7 @@ test('a failing cancel of a job is repeated for two hours and then recorded as g
   await end(input.taskId, '1 second');
   const refuse = () => Promise.reject(new Error('refused'));
   await round(refuse);
-  expect(await stateOf(input)).toBe('open');
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
   expect(upstream.events.map(({ name }) => name)).not.toContain('cancelGivenUp');
   await end(input.taskId, '3 hours');
   await round(refuse);
@@ -82,25 +106,34 @@ test('a failing cancel of a job is repeated for two hours and then recorded as g
 });
 
 test('a provider that does not answer does not hold up the cancels of other channels', async () => {
-  const inputs = await Promise.all(Array.from({ length: 13 }, () => upstream.input()));
-  const [answered, ...silent] = inputs;
+  const inputs = await Promise.all(Array.from({ length: 20 }, () => upstream.input()));
+  const answered = inputs.at(-1);
   for (const input of inputs) {
     const channel = input === answered ? 'studio' : 'silent';
     await database
       .db('jobs')
       .where({ task_id: input.taskId })
-      .update({ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId });
+      .update({
+        ...{ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId },
+        sent_at: database.db.fn.now(),
+      });
     await end(input.taskId, '1 second');
   }
+  const due = database.db.raw(`now() - interval '1 minute'`);
+  const tasks = inputs.map(({ taskId }) => taskId);
+  await database.db('jobs').whereIn('task_id', tasks).update({ due_at: due });
+  await database.db('jobs').where({ task_id: answered?.taskId }).update({ due_at: new Date() });
   const cancelled: string[] = [];
-  await round(async (_, { taskId }) => {
+  const duty = jobCancels(upstream.deps, async (_, { taskId }) => {
     cancelled.push(taskId);
     if (taskId === answered?.taskId) return;
     await setTimeout(5_100);
     throw new Error('no answer');
   });
-  expect(cancelled).toContain(answered?.taskId);
-  expect(cancelled.length).toBeLessThan(silent.length);
+  const loop = createLoop(duty, (what) => cancelled.push(what));
+  await until('the other channel had its turn', () => cancelled.includes(answered?.taskId ?? ''));
+  await loop.close();
+  expect(cancelled.length).toBeLessThan(inputs.length);
 });
 
 test('if a task is terminated during a create, the job is looked up until it is cancelled', async () => {
@@ -114,7 +147,10 @@ test('if a task is terminated during a create, the job is looked up until it is 
   );
   await end(input.taskId, '1 second');
   await database.db('jobs').where({ task_id: input.taskId }).update({ state: 'closed' });
-  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  await database
+    .db('jobs')
+    .where({ task_id: input.taskId })
+    .update({ owes: 'cancel', due_at: database.db.fn.now() });
   await round();
   expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
   // The create arrives, but its reply does not.
@@ -176,7 +212,7 @@ async function overdueInput(account: string) {
   return input;
 }
 
-test('if a worker dies after it closed an overdue task, a later run of the reconciler cancels the job', async () => {
+test('if a worker dies after it closed an overdue task, another worker cancels the job', async () => {
   const input = await overdueInput('acct_overdue');
   const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
   // The worker dies after the transaction.
@@ -235,10 +271,7 @@ describe('a lost job that is found after its task has failed', () => {
     const input = { ...first, plan: { ...first.plan, channels } };
     await database.db('tasks').where({ id: input.taskId }).update({ plan: input.plan });
     await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
-    await database.db.raw(
-      `update tasks set object = '{"status":"failed"}', finished_at = now() where id = ?`,
-      [input.taskId],
-    );
+    await end(input.taskId, '0 seconds');
     return input;
   };
   const told = (taskId: string) =>
@@ -266,7 +299,7 @@ describe('a lost job that is found after its task has failed', () => {
     const stubborn = { ...known, provider: { ...provider, cancel: async () => undefined } };
     const channels = { ...upstream.deps.channels, find: () => stubborn };
     await until('it is made', async () => {
-      await stopLeftJobs({ ...upstream.deps, channels });
+      await round(undefined, { ...upstream.deps, channels });
       return told(input.taskId).length > 0;
     });
   });
@@ -333,7 +366,7 @@ describe('a job that was given up because its provider did not know it', () => {
   test('is cancelled when the provider knows it again', async () => {
     const { input } = await given({ run_s: 0, queue_s: 600 });
     expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'wanted' });
-    await stopLeftJobs(unknown());
+    await round(undefined, unknown());
     expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
     await round();
     const job = await findJob(database.db, input);
@@ -362,10 +395,10 @@ describe('a job that was given up because its provider did not know it', () => {
       `update jobs set report = json_build_object('status', report->'status') where task_id = ?`,
       [taskId],
     );
-    await stopLeftJobs(unknown());
+    await round(undefined, unknown());
     expect(await findJob(database.db, input)).toMatchObject({ cancel: 'wanted' });
     await ended(taskId, '2 hours 1 minute');
-    await stopLeftJobs(unknown());
+    await round(undefined, unknown());
     expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
     expect(eventsOf('cancelGivenUp', taskId)).toEqual([]);
   });
@@ -375,7 +408,10 @@ test('a worker that dies after it stored a late success leaves nothing to cancel
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   await expect(upstream.attempt(input)).rejects.toThrow();
   await end(input.taskId, '1 second');
-  await database.db('jobs').where({ task_id: input.taskId }).update({ cancel: 'wanted' });
+  await database
+    .db('jobs')
+    .where({ task_id: input.taskId })
+    .update({ owes: 'cancel', due_at: database.db.fn.now() });
   const { taskId, kind } = input;
   const report = { ...aSuccess(), channel: 'studio', upstreamId: 'cgt-late' };
   expect(await storeLate(database.db, { taskId, kind, report })).toBe(true);
@@ -387,8 +423,8 @@ test('a worker that dies after it stored a late success leaves nothing to cancel
     ...rest,
     find: () => ({ ...known, provider: { ...known.provider, cancel } }),
   };
-  // The reconciler goes on, and so does the activity of the workflow.
-  await stopLeftJobs({ ...upstream.deps, channels });
+  // A worker goes on, and so does the activity of the workflow.
+  await round(undefined, { ...upstream.deps, channels });
   await createFollowActivities({ ...upstream.deps, channels }).cancelJob(input);
   expect(asked).toEqual([]);
   expect(await findJob(database.db, input)).toMatchObject({
