@@ -1,5 +1,5 @@
 // What the answer to a create proves, and what follows. A provider's client classifies each answer
-// of its protocol as a kind of fault (docs/reliability.md, "Answers to a create"). The answer to a
+// of its protocol as a kind of fault (docs/generators.md, "Faults of a create"). The answer to a
 // repeated create proves nothing about the first create: the first may have been accepted even if
 // the provider refuses its repetition.
 
