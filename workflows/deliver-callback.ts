@@ -1,7 +1,9 @@
-// Delivers one callback: it makes attempts with growing pauses, for about three days. The task does
-// not wait for the delivery. During a pause the workflow is only a timer.
+// Delivers one callback: it makes attempts with growing pauses, for about three days. The workflow of a
+// task makes the first attempt itself, and starts this workflow only if that attempt fails. During a
+// pause the workflow is only a timer.
 
 import {
+  type ActivityOptions,
   CancellationScope,
   isCancellation,
   proxyActivities,
@@ -14,7 +16,13 @@ import { type CallbackInput, type CallbackOutcome, queuesOf } from './messages';
 import { callbackPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
-type CallbackActivities = ReturnType<typeof createCallbackActivities>;
+/**
+ * The activities of callbacks, on a task queue of their own, so that slow receivers delay no task.
+ */
+export function callbackActivities(policy: ActivityOptions) {
+  const taskQueue = queuesOf(workflowInfo().taskQueue).callbacks;
+  return proxyActivities<ReturnType<typeof createCallbackActivities>>({ ...policy, taskQueue });
+}
 
 // A delivery may outlive several deploys, and any attempt can run on new code.
 movesWithDeploys(deliverCallback);
@@ -23,14 +31,15 @@ export async function deliverCallback({
   delivery = 1,
   firstAttempt = 1,
 }: CallbackInput): Promise<CallbackOutcome['state']> {
-  const taskQueue = queuesOf(workflowInfo().taskQueue).callbacks;
-  const activities = proxyActivities<CallbackActivities>({ ...callbackPolicy, taskQueue });
+  const activities = callbackActivities(callbackPolicy);
   const tryOnce = async (attempt: number): Promise<CallbackOutcome> =>
     activities.attemptCallback.executeWithOptions({ summary: `attempt ${attempt}` }, [
       { taskId, delivery, attempt, chance: Math.random() },
     ]);
 
   try {
+    // Of an attempt that was answered, the activity returns the recorded answer. So a delivery that
+    // begins after the attempt of the task's workflow waits first.
     for (let attempt = firstAttempt; ; attempt += 1) {
       const outcome = await tryOnce(attempt);
       const summary = `attempt ${attempt}: ${answerOf(outcome)}`;

@@ -28,9 +28,11 @@ import {
   notStored,
 } from '../src/tasks/ending.rules';
 import type { TaskInput } from '../src/tasks/task-transactions.rules';
+import { callbackActivities } from './deliver-callback';
 import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
 import {
   cancelPolicy,
+  firstCallbackPolicy,
   jobPolicy,
   lastCheckPolicy,
   storePolicy,
@@ -68,6 +70,7 @@ async function admit(task: TaskState): Promise<TaskObject | null> {
   const opened = await openTask(task.input);
   const known = opened.outcome === 'opened' ? null : opened.object;
   if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
+  task.endedTask = opened.outcome === 'refused';
   task.admitted(known);
   return known;
 }
@@ -183,16 +186,18 @@ async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
   const final = finalObject(identity, task.work(), stored, task.nowSeconds());
   const closed = await closeTask({ taskId, ...final, heldMicros });
   task.hasCallback = closed.hasCallback;
+  task.endedTask = closed.first;
   task.closed(closed.object);
   return closed.object;
 }
 
 /**
- * Starts the workflow that delivers the callback, if the task has one. The delivery may take days,
- * so the task does not wait for it.
+ * Sends the callback, if the task has one. If the first attempt fails, a workflow of its own makes the
+ * others, because the delivery may take days. If this workflow has not ended the task, that delivery
+ * may be running already.
  */
-async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
-  if (!hasCallback) return;
+async function announce({ id: taskId, hasCallback, endedTask }: TaskState): Promise<void> {
+  if (!hasCallback || (endedTask && (await firstAttempt(taskId)))) return;
   try {
     await startChild(workflowNames.deliverCallback, {
       workflowId: callbackWorkflowId(taskId),
@@ -203,6 +208,17 @@ async function announce({ id: taskId, hasCallback }: TaskState): Promise<void> {
   } catch (error) {
     // Untested: another process has just started the same workflow, for example the reconciler.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Returns true if no other attempt follows: the callback is delivered, or stopped. */
+async function firstAttempt(taskId: string): Promise<boolean> {
+  const { attemptCallback } = callbackActivities(firstCallbackPolicy);
+  const attempt = { taskId, delivery: 1, attempt: 1, chance: Math.random() };
+  try {
+    return (await attemptCallback(attempt)).nextInMs === null;
+  } catch {
+    return false; // The attempt was not made within its time.
   }
 }
 

@@ -45,8 +45,6 @@ export interface ReconcileReport {
   readonly closed: readonly string[];
   readonly stopped: readonly string[];
   readonly stuck: readonly string[];
-  /** The number of overdue callbacks that were checked. */
-  readonly callbacks: number;
 }
 
 /** The result of an audit, for operators in the Temporal UI. The log names each difference. */

@@ -67,6 +67,17 @@ export const callbackPolicy: ActivityOptions = {
 };
 
 /**
+ * For the first attempt, which the workflow of the task makes. If it has to wait longer for a busy
+ * receiver, a delivery makes it: the task's workflow does not move to the code of a deploy. The row
+ * of the callback counts as forgotten after ten minutes, so until then nothing else makes the attempt.
+ */
+export const firstCallbackPolicy: ActivityOptions = {
+  ...callbackPolicy,
+  summary: 'the first attempt of the callback',
+  scheduleToCloseTimeout: '5 min',
+};
+
+/**
  * For the copy of results into the storage. The activity decides when to give up, so attempts are
  * unlimited. If a worker dies, the missing heartbeat shows that within 15 s.
  */

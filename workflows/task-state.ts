@@ -34,6 +34,8 @@ export class TaskState {
   readonly deadlineAtMs: number;
   /** True once the task has ended and a callback must be delivered. */
   hasCallback = false;
+  /** True if this run of the workflow has ended the task. */
+  endedTask = false;
   readonly jobs = new TaskJobs();
   /** Our links to the results, once all results are stored. */
   stored: KeptResults | undefined;

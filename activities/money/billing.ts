@@ -1,6 +1,7 @@
 // The activities that open and close a task. Each moves the task's money in one transaction. The
 // amounts are computed earlier, by the callers.
 
+import { lostAfterSeconds } from '../../src/callbacks/callbacks.rows';
 import * as ledger from '../../src/money/ledger.rows';
 import type {
   ClosedTask,
@@ -26,12 +27,17 @@ export function createBillingActivities(deps: Books) {
       return opened;
     },
 
-    closeTask: (close: CloseTask): Promise<ClosedTask> => closeTask(deps, close),
+    // The workflow announces the end.
+    closeTask: (close: CloseTask): Promise<ClosedTask> => closeTask(deps, close, lostAfterSeconds),
   };
 }
 
-export async function closeTask({ db, events }: Books, close: CloseTask): Promise<ClosedTask> {
-  const closed = await ledger.closeTask(db, close);
+export async function closeTask(
+  { db, events }: Books,
+  close: CloseTask,
+  announcedInSeconds = 0,
+): Promise<ClosedTask> {
+  const closed = await ledger.closeTask(db, close, announcedInSeconds);
   const { object, first } = closed;
   if (first) {
     events.taskClosed({

@@ -4,12 +4,14 @@ import { createLoop, type Loop } from '../../src/owed/loop';
 import type { WorkerDeps } from '../deps';
 import { jobCancels } from './cancel-jobs';
 import { fileDeletions } from './delete-files';
+import { callbackDeliveries } from './start-deliveries';
 
 export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
   const { owedFailed } = deps.events;
   const loops = [
     createLoop(jobCancels(deps), owedFailed),
     createLoop(fileDeletions(deps), owedFailed),
+    createLoop(callbackDeliveries(deps), owedFailed),
   ];
   return {
     async close() {

@@ -1,6 +1,6 @@
 // Ends tasks whose workflow cannot end them: the workflow was terminated, Temporal has lost it, or
 // it does not run although the deadline has long passed. The task fails, its hold is returned, its
-// jobs are marked to be cancelled, and its callback is started.
+// jobs are marked to be cancelled, and its callback is due at once.
 
 import {
   type Client,
@@ -25,7 +25,7 @@ import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placement
 import { closeTask } from '../money/billing';
 import { oneByOne } from './one-by-one';
 
-type Ending = Omit<WorkerDeps, 'channels' | 'storage' | 'startTask' | 'ensureWatchers'>;
+type Ending = Pick<WorkerDeps, 'db' | 'client' | 'events' | 'now' | 'stopping'>;
 
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run. A task whose video is made gets more time: it may take ten minutes to store the video, and
@@ -215,17 +215,8 @@ async function fail(deps: Ending, row: OpenRow): Promise<boolean> {
   const bill = billing(plan, { lines: [], final: true });
   const object = failedObject(task, message, Math.floor(nowMs / 1000), bill);
   const heldMicros = plan.hold.amountMicros;
-  const { first, hasCallback } = await closeTask(deps, {
-    taskId: row.id,
-    object,
-    heldMicros,
-    charge: [],
-  });
+  const { first } = await closeTask(deps, { taskId: row.id, object, heldMicros, charge: [] });
   if (!first) return false; // Untested: the workflow ended the task at the same moment.
   deps.events.finding('closed', row.id, message);
-  // The transaction recorded that a callback must be delivered. If the delivery cannot be started
-  // now, a later run of the reconciler starts the delivery.
-  // Untested: Temporal becomes unavailable at that moment; lost callbacks are tested.
-  if (hasCallback) await deps.startDelivery({ taskId: row.id }).catch(() => undefined);
   return true;
 }

@@ -6,7 +6,7 @@ import { expiredMessage, stoppedMessage } from '../../src/tasks/task.rules';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
 
-type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'startDelivery' | 'stopping'>;
+type Pending = Pick<WorkerDeps, 'db' | 'events' | 'startTask' | 'stopping'>;
 
 // Within this time an API process starts the task, unless no API process runs, all are busy, or they
 // cannot reach Temporal. The latter try the task again and again, so their leases do not count. A task
@@ -56,8 +56,5 @@ export async function startForgotten(
 
 async function end(deps: Pending, taskId: string, message: string): Promise<void> {
   const ended = await failPending(deps.db, taskId, message);
-  if (!ended) return;
-  deps.events.finding('closed', taskId, message);
-  // If the delivery cannot be started now, lost-callbacks.ts starts it later.
-  if (ended.hasCallback) await deps.startDelivery({ taskId }).catch(() => undefined);
+  if (ended) deps.events.finding('closed', taskId, message);
 }

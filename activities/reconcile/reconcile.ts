@@ -12,7 +12,6 @@ import { whileBeating } from '../heartbeat';
 import { wakeStranded } from '../jobs/notify-tasks';
 import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { endLost, endOverdue, endTerminated } from './end-tasks';
-import { restartLostCallbacks } from './lost-callbacks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
 import { repairPending } from './pending-tasks';
 import { watchUsedChannels } from './unwatched-channels';
@@ -42,7 +41,6 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
     }
   };
   await attempt(() => watchUsedChannels(deps));
-  const callbacks = (await attempt(() => restartLostCallbacks(deps))) ?? 0;
   await attempt(() => repairPending(deps));
   await attempt(() => recoverStalledPlacements(deps));
   await attempt(() => wakeStranded(deps));
@@ -53,5 +51,5 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];
   await recordRun(deps.db);
-  return { checked, closed: [...ended, ...closed], stopped, stuck, callbacks };
+  return { checked, closed: [...ended, ...closed], stopped, stuck };
 }

@@ -2,11 +2,10 @@
 // statements of one create. Each is timed by the row `lists`.
 
 import type { Knex } from 'knex';
-import { restartLostCallbacks } from '../../activities/reconcile/lost-callbacks';
 import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { listAccounts, showAccount } from '../../src/accounts/accounts.rows';
 import { listBudgets } from '../../src/accounts/budgets.rows';
-import { listCallbacks } from '../../src/callbacks/callbacks.rows';
+import { claimDeliveries, listCallbacks } from '../../src/callbacks/callbacks.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
 import { claimCancels } from '../../src/jobs/cancels.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
@@ -99,7 +98,6 @@ export function listsOfOperators(db: Knex): Calls {
 
 /** The searches of one run of the reconciler. */
 export function searchesOfReconciler(db: Knex): Calls {
-  const startDelivery = () => Promise.resolve(undefined);
   return {
     'reconciler: expired pending tasks': () => listExpiredPending(db, 500),
     'reconciler: starts that nobody claimed': () =>
@@ -107,7 +105,7 @@ export function searchesOfReconciler(db: Knex): Calls {
     'reconciler: a slice of the open tasks': () => nextSlice(db, 200),
     'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
     'worker: jobs to cancel': () => claimCancels(db)(8),
-    'reconciler: lost callbacks': () => restartLostCallbacks({ db, startDelivery } as never),
+    'worker: callbacks to deliver': () => claimDeliveries(db)(16),
     'worker: expired files': () => claimDeletions(db, 200),
     'reconciler: channels without a watcher': () => listUnwatched(db, 60),
     'reconciler: stalled placements': () => claimChecks(db, 200),

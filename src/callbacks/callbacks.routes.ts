@@ -1,21 +1,17 @@
 // GET of a task's callback: its state and all attempts. POST of a resend: the same message is
-// delivered once more. Only the owner of the task can do either.
+// delivered once more: its row is due, so a worker starts the delivery (activities/callbacks). Only
+// the owner of the task can do either.
 
 import type { Refusal } from '../contract/error';
 import { isTaskId } from '../database/ids';
 import { askerOf } from '../gateway/auth';
 import type { KeyedContext, KeyedRouter } from '../gateway/context';
 import { refuse, taskNotFound } from '../gateway/context';
-import type { KeyedDeps } from '../gateway/deps';
 import type { FindTask } from '../tasks/find-task';
 import { beginResend, findTaskCallback, listAttempts } from './callbacks.rows';
 import { lacksWebhook } from './receiver.rows';
 
-export function callbackRoutes(
-  router: KeyedRouter,
-  { temporal, observer }: KeyedDeps,
-  find: FindTask,
-): void {
+export function callbackRoutes(router: KeyedRouter, find: FindTask): void {
   /** The id of the task and its callback; undefined if the caller has no such task. */
   const findOwn = async (ctx: KeyedContext) => {
     const id = String(ctx.params.task_id ?? '');
@@ -53,10 +49,6 @@ export function callbackRoutes(
     if (delivery === null) {
       return refuse(ctx, (await lacksWebhook(db, own.id)) ? noWebhook : nothingToResend);
     }
-    // The new delivery is stored, so the reconciler starts it if this call fails.
-    temporal.deliverCallback(own.id, delivery).catch((error: unknown) => {
-      observer.failed(error, ctx.state);
-    });
     await show(ctx);
     ctx.status = 202;
   };

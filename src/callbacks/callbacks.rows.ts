@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import { isInState } from '../database/by-key';
 import { slowTransaction } from '../database/silent-connections';
+import { claimInTurns } from '../owed/claim.rows';
 import { address, callbackUrl, isItsWebhook, receiver } from './receiver.rows';
 
 export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
@@ -106,10 +107,12 @@ export async function finishAttempt(
         -- The texts of a forgotten task are not stored any more.
         where id = :id and exists (select from callbacks where task_id = :taskId and url <> '')
      )
-     update callbacks set state = :state, next_at = :nextAt, changed_at = now()
+     update callbacks
+        set state = :state, next_at = :nextAt, changed_at = now(),
+            due_at = coalesce(:nextAt, now()) + make_interval(secs => :lostAfterSeconds)
       where task_id = :taskId and deliveries = :delivery and (state = 'pending' or :state = 'delivered')`,
     {
-      ...{ id, status, latencyMs, taskId, delivery, ...after },
+      ...{ id, status, latencyMs, taskId, delivery, ...after, lostAfterSeconds },
       ...{ error, reply },
     },
   );
@@ -124,42 +127,44 @@ export async function stopDelivery(db: Knex, taskId: string, delivery: number): 
   );
 }
 
-interface LostDelivery {
+/**
+ * A delivery waits at most ten minutes for a busy receiver. If an attempt is overdue for longer, its
+ * delivery may be lost.
+ */
+export const lostAfterSeconds = 10 * 60;
+
+export interface DueDelivery {
   readonly taskId: string;
+  readonly accountId: string;
   readonly delivery: number;
   readonly firstAttempt: number;
 }
 
 /**
- * Claims overdue deliveries. Each delivery is claimed at most once per `overdueSeconds`. Most
- * claimed deliveries only wait for a busy host. If a delivery has no workflow any more, a new
- * workflow continues at `firstAttempt`.
+ * Claims callbacks that are due. Most deliveries that have begun only wait for a busy host. If the
+ * workflow of a delivery is lost, a new one continues at `firstAttempt`.
  */
-export async function takeOverdueDeliveries(
-  db: Knex,
-  overdueSeconds: number,
-  limit: number,
-): Promise<readonly LostDelivery[]> {
-  const { rows } = await db.raw<{ rows: LostDelivery[] }>(
-    `with overdue as (
-       select task_id from callbacks
-        where state = 'pending'
-          and coalesce(looked_at, next_at) < now() - make_interval(secs => :overdueSeconds)
-          and next_at < now() - make_interval(secs => :overdueSeconds)
-        order by coalesce(looked_at, next_at)
-        limit :limit
-        for update skip locked
-     )
-     update callbacks c set looked_at = now()
-       from overdue
-      where c.task_id = overdue.task_id
-     returning c.task_id as "taskId", c.deliveries as delivery,
-               1 + (select count(distinct a.attempt)::integer from callback_attempts a
-                     where a.task_id = c.task_id and a.delivery = c.deliveries
-                       and a.latency_ms is not null) as "firstAttempt"`,
-    { overdueSeconds, limit },
+export const claimDeliveries = (db: Knex) =>
+  claimInTurns<DueDelivery>(db, {
+    table: 'callbacks',
+    key: 'task_id',
+    owing: `state = 'pending'`,
+    lease: `interval '${lostAfterSeconds} seconds'`,
+    columns: `task_id as "taskId", claimed.account_id as "accountId", deliveries as delivery,
+              1 + (select count(distinct attempts.attempt)::integer
+                     from callback_attempts attempts
+                    where attempts.task_id = claimed.task_id
+                      and attempts.delivery = claimed.deliveries
+                      and attempts.latency_ms is not null) as "firstAttempt"`,
+  });
+
+/** Makes a claimed delivery that could not be started due again after half a minute. */
+export async function postponeDelivery(db: Knex, taskId: string): Promise<void> {
+  await db.raw(
+    `update callbacks set due_at = now() + interval '30 seconds'
+      where task_id = ? and ${isInState('pending')}`,
+    [taskId],
   );
-  return rows;
 }
 
 interface CallbackRow {
@@ -255,7 +260,7 @@ export async function beginResend(
   const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
     `with ${receiver}
      update callbacks
-        set deliveries = deliveries + 1, state = 'pending', next_at = now(), looked_at = null,
+        set deliveries = deliveries + 1, state = 'pending', next_at = now(), due_at = now(),
             changed_at = now(), webhook_id = receiver.webhook_id
        from receiver
       where task_id = :taskId and url <> ''

@@ -30,8 +30,7 @@ const ofApi: Privileges = {
   balances: 'select, update (pending, pending_tasks)',
   transfers: 'select',
   budgets: 'select',
-  callbacks:
-    'select, insert, update (deliveries, state, next_at, looked_at, changed_at, webhook_id)',
+  callbacks: 'select, insert, update (deliveries, state, next_at, due_at, changed_at, webhook_id)',
   callback_attempts: 'select',
   files: 'select, insert, update, delete',
 };

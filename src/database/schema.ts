@@ -439,13 +439,14 @@ create table callbacks (
   deliveries integer not null default 1,
   -- The time of the next attempt. After a failed attempt the clock of the worker is used.
   next_at    timestamptz,
-  -- The time at which the reconciler last looked for a lost delivery.
-  looked_at  timestamptz,
+  -- If the callback is still pending at this time, a delivery is started. An end that no workflow
+  -- announces makes the callback due at once. Each attempt moves the time behind the next attempt.
+  due_at     timestamptz not null default now(),
   changed_at timestamptz not null default now()
 );
 create index callbacks_account on callbacks (account_id, changed_at desc);
 create index callbacks_undelivered on callbacks (state, changed_at) where state <> 'delivered';
-create index callbacks_due on callbacks (coalesce(looked_at, next_at)) where state = 'pending';
+create index callbacks_due on callbacks (account_id, due_at) where state = 'pending';
 
 -- One attempt to deliver a callback, stored before its request is sent. An interrupted attempt has
 -- no latency.

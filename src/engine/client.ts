@@ -9,7 +9,7 @@ import type { TaskInput } from '../tasks/task-transactions.rules';
 import { type CancelOutcome, cancelTask } from './cancel-task';
 import { encryptionWith } from './payload-codec';
 import { type AskTask, createTaskQueries } from './query-task';
-import { runWebhookTest, startDelivery } from './start-delivery';
+import { runWebhookTest } from './start-delivery';
 import { type Submission, submitTask } from './submit-task';
 
 export interface TemporalClient {
@@ -19,8 +19,6 @@ export interface TemporalClient {
   readonly ask: AskTask;
   /** Requests the cancellation of the workflow. */
   cancel(taskId: string): Promise<CancelOutcome>;
-  /** Starts a delivery of a callback that no workflow of a task starts. */
-  deliverCallback(taskId: string, delivery?: number): Promise<void>;
   /**
    * Sends a test message to a webhook and waits for its answer. Null: the webhook was deleted.
    * Rejects if there is no answer within 20 s, for example because no worker runs.
@@ -64,8 +62,6 @@ export function createTemporalClient(options: TemporalClientOptions): TemporalCl
     },
     ask: createTaskQueries(client),
     cancel: (taskId) => cancelTask(client, taskId),
-    deliverCallback: (taskId, delivery = 1) =>
-      startDelivery(client, options.taskQueue, { taskId, delivery }),
     testWebhook: (webhookId) => runWebhookTest(client, options.taskQueue, webhookId),
     async isReady() {
       try {

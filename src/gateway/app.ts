@@ -78,7 +78,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   readRoutes(routes, tasks);
   routes.get('/v1/tasks', (ctx) => list(ctx));
   modelRoutes(routes, deps);
-  callbackRoutes(routes, deps, findNamed);
+  callbackRoutes(routes, findNamed);
   accountRoutes(routes);
   webhookRoutes(routes, deps);
   uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });

@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { refusalOf } from '../accounts/payment-refusals.rows';
 import { assert } from '../assert';
+import { lostAfterSeconds } from '../callbacks/callbacks.rows';
 import { isPending } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { expireResultsOfFailed } from '../files/retention.rows';
@@ -25,7 +26,7 @@ import { availableChange, closingMovements, holdId } from './transfers.rules';
 
 /**
  * Opens a pending task: one statement ends its wait, writes its hold and changes the balance. A task
- * that cannot be opened ends as failed and costs nothing.
+ * that cannot be opened ends as failed and costs nothing, and the caller announces its end.
  */
 export async function openTask(db: Knex, input: TaskInput): Promise<OpenedTask> {
   const { taskId, plan } = input;
@@ -35,12 +36,12 @@ export async function openTask(db: Knex, input: TaskInput): Promise<OpenedTask> 
     if (pending?.isOpened) return { outcome: 'opened' };
     if (!pending) break;
     if (!pending.inTime) {
-      await failPending(db, taskId, expiredMessage(plan.expiresAfterSeconds));
+      await failPending(db, taskId, expiredMessage(plan.expiresAfterSeconds), lostAfterSeconds);
       continue;
     }
     // Without a refusal, the account was changed in the meantime, and the task may be opened now.
     const refusal = await refusalOf(db, price);
-    const ended = refusal && (await failPending(db, taskId, refusal.message));
+    const ended = refusal && (await failPending(db, taskId, refusal.message, lostAfterSeconds));
     if (ended) return { outcome: 'refused', refusal, ...ended };
   }
   const known = await findStored(db, taskId);
@@ -90,9 +91,14 @@ interface Opening {
 
 /**
  * Stores the final object, and settles or refunds the hold. If the task is final already, nothing
- * changes and the stored object is returned.
+ * changes and the stored object is returned. The callback is due at once, unless the caller announces
+ * the end within `announcedInSeconds`.
  */
-export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask> {
+export async function closeTask(
+  db: Knex,
+  close: CloseTask,
+  announcedInSeconds = 0,
+): Promise<ClosedTask> {
   const { taskId, object, heldMicros, charge } = close;
   const movements = closingMovements(taskId, heldMicros, charge);
   let change = 0;
@@ -110,6 +116,7 @@ export async function closeTask(db: Knex, close: CloseTask): Promise<ClosedTask>
     change,
     count: movements.length,
     movements: JSON.stringify(rows),
+    announcedInSeconds,
   });
   if (moved[0]) return { object, first: true, hasCallback: moved[0].hasCallback };
   const known = await findStored(db, taskId);

@@ -5,7 +5,6 @@ import type { TaskObject } from '../contract/task';
 import { findResults } from '../files/results.rows';
 import { resultRoles } from '../files/results.rules';
 import { askerOf } from '../gateway/auth';
-import type { KeyedCall } from '../gateway/context';
 import { refuse, taskNotFound } from '../gateway/context';
 import type { KeyedDeps } from '../gateway/deps';
 import { unavailable } from '../gateway/errors';
@@ -27,8 +26,7 @@ function withCancel(found: Found): Found {
   return { ...found, text: JSON.stringify({ ...task, cancel_requested: true }) };
 }
 
-export function cancelTask(deps: KeyedDeps, find: FindTask): TaskHandler {
-  const { temporal } = deps;
+export function cancelTask({ temporal }: KeyedDeps, find: FindTask): TaskHandler {
   return async (ctx, taskId) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);
@@ -36,7 +34,9 @@ export function cancelTask(deps: KeyedDeps, find: FindTask): TaskHandler {
     if (!before) return refuse(ctx, taskNotFound);
     if (isFinal(before.status)) return refuse(ctx, alreadyFinished);
     const isCancelled =
-      before.live?.facts.isOpened === false && (await cancelPending(deps, ctx, taskId));
+      // A workflow that is started later finds the failed row and ends too.
+      before.live?.facts.isOpened === false &&
+      (await failPending(ctx.state.db, taskId, cancelledMessage)) !== null;
     const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
     if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });
     const after = await find(taskId, asker);
@@ -68,26 +68,6 @@ export function deleteTaskContent({ storage }: KeyedDeps, find: FindTask): TaskH
     for (const { key } of await findResults(db, taskId)) await storage.remove(key);
     answerFound(ctx, (await find(taskId, asker)) ?? before);
   };
-}
-
-/**
- * Fails a pending task in its row; returns false if the task is no longer pending. A workflow that
- * is started later finds the failed row and ends too.
- */
-async function cancelPending(
-  { temporal, observer }: KeyedDeps,
-  ctx: KeyedCall,
-  taskId: string,
-): Promise<boolean> {
-  const ended = await failPending(ctx.state.db, taskId, cancelledMessage);
-  if (!ended) return false;
-  if (ended.hasCallback) {
-    // The row of the callback is stored, so the reconciler sends the callback if this call fails.
-    temporal.deliverCallback(taskId).catch((error: unknown) => {
-      observer.failed(error, ctx.state);
-    });
-  }
-  return true;
 }
 
 const alreadyFinished = {

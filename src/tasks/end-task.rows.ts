@@ -6,8 +6,9 @@ import { isUnfinished } from '../database/by-key';
 /**
  * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
  * final object, and its callback becomes owed in the same statement. So if the process dies right
- * after the commit, the reconciler finds the callback. The task's own address gets the callback;
- * without one, the newest webhook of the account that takes the final status.
+ * after the commit, the callback is found by its row: at once, or after `:announcedInSeconds` if the
+ * caller makes the first attempt. The task's own address gets the callback; without one, the newest
+ * webhook of the account that takes the final status.
  */
 export const endsTask = (condition: string) => `
   ended as (
@@ -16,8 +17,9 @@ export const endsTask = (condition: string) => `
     returning id, account_id, key_id, created_at, status, hold_micros,
               ${callbackUrl} as callback_url
   ), owed as (
-    insert into callbacks (task_id, account_id, webhook_id, url, next_at)
-    select ended.id, ended.account_id, webhook.id, coalesce(callback_url, webhook.url), now()
+    insert into callbacks (task_id, account_id, webhook_id, url, next_at, due_at)
+    select ended.id, ended.account_id, webhook.id, coalesce(callback_url, webhook.url), now(),
+           now() + make_interval(secs => :announcedInSeconds)
       from ended left join lateral (${webhookFor('ended.account_id', 'ended.status')}) webhook
            on callback_url is null
      where coalesce(callback_url, webhook.url) is not null

@@ -26,11 +26,15 @@ export async function listPending(
   return rows.map(({ id }) => id);
 }
 
-/** Ends a pending task as failed. No money moves. Returns null if the task is not pending. */
+/**
+ * Ends a pending task as failed. No money moves. Returns null if the task is not pending. Its callback
+ * is due at once, unless the caller announces the end within `announcedInSeconds`.
+ */
 export async function failPending(
   db: Knex,
   taskId: string,
   message: string,
+  announcedInSeconds = 0,
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
     `select ${liveTask} as task, floor(extract(epoch from now()))::float8 as "nowSeconds"
@@ -39,7 +43,11 @@ export async function failPending(
   );
   if (!rows[0]) return null;
   const object = failedObject(rows[0].task, message, rows[0].nowSeconds);
-  const [ended] = await endPending(db, { taskId, object: JSON.stringify(object) });
+  const [ended] = await endPending(db, {
+    taskId,
+    object: JSON.stringify(object),
+    announcedInSeconds,
+  });
   return ended ? { object, ...ended } : null;
 }
 

@@ -11,11 +11,10 @@ import { gatheredAtOnce } from '../../src/database/gathered';
 import { storeRejected } from '../../src/jobs/steps.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { isLossConfirmed } from '../../src/tasks/reconcile.rows';
-import { callbackWorkflowId } from '../../workflows/messages';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew, storePending } from '../support/books';
 import { aRequest, aTaskId } from '../support/builders';
-import { activeSecrets, aFinalTask } from '../support/callbacks';
+import { activeSecrets, aFinalTask, dueCallbacks } from '../support/callbacks';
 import { startCutter } from '../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
@@ -546,7 +545,7 @@ describe('tasks', () => {
     });
   });
 
-  test('a pending task that an operator ends is announced at once', async () => {
+  test('the callback of a pending task that an operator ends is due at once', async () => {
     const account = await anAccount('10');
     const [one, other, quiet] = [aTaskId(), aTaskId(), aTaskId()];
     const callback = { callback_url: 'https://a.example.com/', passThrough: {} };
@@ -557,15 +556,9 @@ describe('tasks', () => {
     await storePending(database.db, anOpening(account, quiet, 1_000_000));
     expect((await admin(`tasks cancel ${one}`)).exitCode).toBe(0);
     expect((await admin(`accounts disable ${account} --cancel`)).exitCode).toBe(0);
-    const connection = await Connection.connect({ address: temporalAddress() });
-    const { workflow } = new Client({ connection });
-    for (const id of [one, other]) {
-      const delivery = workflow.getHandle(callbackWorkflowId(id));
-      expect((await delivery.describe()).status.name).toBe('RUNNING');
-      await delivery.terminate();
-    }
-    await expect(workflow.getHandle(callbackWorkflowId(quiet)).describe()).rejects.toThrow();
-    await connection.close();
+    const due = await dueCallbacks(database.db);
+    expect(due).toEqual(expect.arrayContaining([one, other]));
+    expect(due).not.toContain(quiet);
   });
 
   test('a pending task can be cancelled without Temporal', async () => {
@@ -613,7 +606,7 @@ describe('callbacks', () => {
     expect(out).toContain('https://hooks.example.com/in?…');
   });
 
-  test('a resend starts another delivery of the same message', async () => {
+  test('a resend makes another delivery of the same message due', async () => {
     const task = await aFinalTask(database, 'https://hooks.example.com/in', {
       accountId: await anAccount(),
     });
@@ -622,28 +615,14 @@ describe('callbacks', () => {
       exitCode: 0,
       json: { taskId: task, delivery: 2, webhookId: `${task}:succeeded` },
     });
-    const connection = await Connection.connect({ address: temporalAddress() });
-    const execution = { workflowId: callbackWorkflowId(task, 2) };
-    const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
-      namespace: 'default',
-      execution,
-    });
-    expect(workflowExecutionInfo?.taskQueue).toBe(taskQueue);
-    await connection.workflowService.terminateWorkflowExecution({
-      namespace: 'default',
-      workflowExecution: execution,
-    });
-    await connection.close();
+    expect(await dueCallbacks(database.db)).toContain(task);
   });
 
-  test('no callback is resent while Temporal does not answer', async () => {
+  test('a callback can be resent while Temporal does not answer', async () => {
     const task = await aFinalTask(database, 'https://a.example', { accountId: await anAccount() });
     const line = `callbacks resend ${task}`;
-    expect(await admin(line, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).toMatchObject({
-      exitCode: 1,
-      err: expect.stringMatching(/^Temporal at 127\.0\.0\.1:1 does not answer: /),
-    });
-    expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ deliveries: 1 });
+    expect((await admin(line, { TEMPORAL_ADDRESS: '127.0.0.1:1' })).exitCode).toBe(0);
+    expect((await admin(`callbacks show ${task} --json`)).json).toMatchObject({ deliveries: 2 });
   });
 
   test('a callback whose webhook was deleted is resent to another webhook of the account, if there is one', async () => {

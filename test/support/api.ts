@@ -38,10 +38,6 @@ interface HeldTemporal extends TemporalClient {
   /** Tasks whose workflow was asked, and its answer. */
   readonly asked: string[];
   tells: TemporalClient['ask'];
-  /** Tasks whose callback was started. */
-  readonly calledBack: string[];
-  /** The numbers of their deliveries. */
-  readonly deliveries: (number | undefined)[];
   /** What the test of a webhook answers. */
   tests: TemporalClient['testWebhook'];
   reachable: boolean;
@@ -218,8 +214,6 @@ function heldTemporal(db: Knex): HeldTemporal {
     cancelled: [],
     asked: [],
     tells: () => null,
-    calledBack: [],
-    deliveries: [],
     tests: async () => null,
     reachable: true,
     async submit(input): Promise<Submission> {
@@ -240,10 +234,6 @@ function heldTemporal(db: Knex): HeldTemporal {
       if (!temporal.reachable) return 'unavailable';
       temporal.cancelled.push(taskId);
       return 'asked';
-    },
-    async deliverCallback(taskId, delivery) {
-      temporal.calledBack.push(taskId);
-      temporal.deliveries.push(delivery);
     },
     testWebhook: (id) => temporal.tests(id),
     isReady: async () => temporal.reachable,

@@ -35,7 +35,7 @@ const endLive = prepare('end_for_test', `with ${endsTask('true')} select from en
 /** Ends a task as the service does. Its object has text that must arrive unchanged. */
 export async function endTask(db: Knex, taskId: string): Promise<void> {
   const object = { id: taskId, status: 'succeeded', text: 'ü "quoted" \u2028' };
-  await endLive(db, { taskId, object: JSON.stringify(object) });
+  await endLive(db, { taskId, object: JSON.stringify(object), announcedInSeconds: 0 });
 }
 
 /** Stores a task with a callback address and, unless `final` is false, ends it. */
@@ -53,6 +53,11 @@ export async function aFinalTask(
   );
   if (final) await endTask(db, id);
   return id;
+}
+
+/** The callbacks for which a worker starts a delivery now. */
+export async function dueCallbacks(db: Knex): Promise<readonly string[]> {
+  return db('callbacks').where({ state: 'pending' }).whereRaw('due_at <= now()').pluck('task_id');
 }
 
 /** Runs an activity without printing expected failures. */

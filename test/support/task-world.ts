@@ -6,7 +6,11 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import type { createFileActivities, createTaskActivities } from '../../activities';
+import type {
+  createCallbackActivities,
+  createFileActivities,
+  createTaskActivities,
+} from '../../activities';
 import type { TaskObject } from '../../src/contract/task';
 import type { KeptResults, StoredResults, StoreResults } from '../../src/files/results.rules';
 import {
@@ -23,7 +27,7 @@ import type {
   OpenedTask,
   TaskInput,
 } from '../../src/tasks/task-transactions.rules';
-import type { ToldTask } from '../../workflows/messages';
+import type { CallbackAttempt, CallbackOutcome, ToldTask } from '../../workflows/messages';
 import { jobSignal, taskQuery, workflowNames } from '../../workflows/messages';
 import { attributesAtStart } from '../../workflows/search-attributes';
 import type { CoveredWorkflows } from './coverage';
@@ -31,6 +35,7 @@ import { until } from './until';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
 type FileActivities = ReturnType<typeof createFileActivities>;
+type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
 export interface World {
   readonly env: TestWorkflowEnvironment;
@@ -43,6 +48,7 @@ export interface World {
   readonly placed: Map<string, string>;
   readonly cancelled: JobInput[];
   readonly lookedAt: JobName[];
+  readonly announced: CallbackAttempt[];
   /** True if the tasks of this world have a callback. */
   hasCallback: boolean;
   /** Functions that return the results of the activities. A test replaces those that it needs. */
@@ -53,6 +59,7 @@ export interface World {
     store: (results: StoreResults) => StoredResults | Promise<StoredResults>;
     read: (name: JobName) => JobReport | null;
     cancel: (order: JobInput) => void;
+    announce: (attempt: CallbackAttempt) => CallbackOutcome | Promise<CallbackOutcome>;
   };
   /** Starts a task. Its creation time is the server's current time if none is given. */
   start(input: TaskInput, createdAtMs?: number): Promise<TaskHandle>;
@@ -85,7 +92,7 @@ export interface Worlds {
   close(): Promise<void>;
 }
 
-/** Starts a worker for tasks and a worker for files. All worlds share them. */
+/** Starts a worker for tasks, one for files and one for callbacks. All worlds share them. */
 export async function openWorlds(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
@@ -93,15 +100,20 @@ export async function openWorlds(
   const common = { connection: env.nativeConnection };
   const taskQueue = `tasks-${randomUUID()}`;
   const worlds: WorldsByTask = new Map();
-  const [worker, files] = await Promise.all([
+  const workers = await Promise.all([
     Worker.create({ ...common, taskQueue, ...workflows, activities: activitiesOf(worlds) }),
     Worker.create({
       ...common,
       taskQueue: `${taskQueue}-files`,
       activities: fileActivitiesOf(worlds),
     }),
+    Worker.create({
+      ...common,
+      taskQueue: `${taskQueue}-callbacks`,
+      activities: callbackActivitiesOf(worlds),
+    }),
   ]);
-  const running = Promise.all([worker.run(), files.run()]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
   const stopped = running.then(() => {
     throw new Error('The workers have stopped.');
   });
@@ -109,14 +121,13 @@ export async function openWorlds(
   return {
     run: (test) => Promise.race([test(createWorld(env, taskQueue, worlds)), stopped]),
     async close() {
-      worker.shutdown();
-      files.shutdown();
+      for (const worker of workers) worker.shutdown();
       await running;
     },
   };
 }
 
-/** Runs one test with workers of its own. Stops both workers afterwards. */
+/** Runs one test with workers of its own. Stops the workers afterwards. */
 export async function inWorld(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
@@ -155,6 +166,18 @@ function fileActivitiesOf(worlds: WorldsByTask): FileActivities {
   };
 }
 
+function callbackActivitiesOf(worlds: WorldsByTask): CallbackActivities {
+  return {
+    async attemptCallback(attempt) {
+      const world = worldOf(worlds, attempt);
+      world.announced.push(attempt);
+      return world.script.announce(attempt);
+    },
+    stopCallback: async () => undefined,
+    testWebhook: async () => null,
+  };
+}
+
 function createWorld(env: TestWorkflowEnvironment, taskQueue: string, worlds: WorldsByTask): World {
   const world: World = {
     env,
@@ -166,6 +189,7 @@ function createWorld(env: TestWorkflowEnvironment, taskQueue: string, worlds: Wo
     placed: new Map(),
     cancelled: [],
     lookedAt: [],
+    announced: [],
     hasCallback: false,
     script: {
       open: () => ({ outcome: 'opened' }),
@@ -174,6 +198,7 @@ function createWorld(env: TestWorkflowEnvironment, taskQueue: string, worlds: Wo
       store: (results) => ({ links: ourLinks(results), expiresAt: 2_000_000_000, stored: true }),
       read: () => null,
       cancel: () => undefined,
+      announce: () => ({ state: 'delivered', status: 204, error: null, nextInMs: null }),
     },
     start: (input, createdAtMs) => {
       worlds.set(input.taskId, world);

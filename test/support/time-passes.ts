@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 
 const timesOf = {
   tasks: ['created_at', 'deadline_at', 'finished_at'],
-  callbacks: ['next_at', 'changed_at'],
+  callbacks: ['next_at', 'due_at', 'changed_at'],
   callback_attempts: ['at'],
   files: ['created_at', 'source_expires_at', 'expires_at'],
 } as const;

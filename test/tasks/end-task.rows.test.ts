@@ -7,6 +7,7 @@ import { closeTask, openTask } from '../../src/money/ledger.rows';
 import { failPending } from '../../src/tasks/pending.rows';
 import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { aRequest, aTaskId } from '../support/builders';
+import { dueCallbacks } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -76,6 +77,22 @@ describe.each(Object.entries(ends))('a task that ends as %s', (name, end) => {
 function webhook(accountId: string, events: ('succeeded' | 'failed')[], nowMs = 1) {
   return { accountId, url: hook, events, max: 10, nowMs };
 }
+
+test('the callback of a task is due at once, unless who ends the task announces it', async () => {
+  const isDue = async (end: (accountId: string, id: string) => Promise<unknown>) => {
+    const { id, accountId } = await aPending(own);
+    await end(accountId, id);
+    return (await dueCallbacks(database.db)).includes(id);
+  };
+  expect(await isDue(ends.cancelled)).toBe(true);
+  expect(await isDue(ends.succeeded)).toBe(true);
+  expect(await isDue(ends.refused)).toBe(false);
+  const announced = async (accountId: string, id: string) => {
+    await openTask(database.db, anOpening(accountId, id, 100));
+    await closeTask(database.db, aClosing(id, 100, 40), 60);
+  };
+  expect(await isDue(announced)).toBe(false);
+});
 
 test.each([
   ['failed', true],

@@ -2,7 +2,7 @@
 // read the rows of ended tasks. PostgreSQL counts the rows that a transaction reads.
 
 import type { Knex } from 'knex';
-import { takeOverdueDeliveries } from '../../src/callbacks/callbacks.rows';
+import { claimDeliveries } from '../../src/callbacks/callbacks.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { readStoredBytes } from '../../src/files/usage.rows';
@@ -70,7 +70,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['expired pending tasks', (trx) => listExpiredPending(trx, 100)],
   ['slice of open tasks', (trx) => nextSlice(trx, 100)],
   ['overdue tasks', (trx) => listOverdue(trx, 60, 60)],
-  ['overdue callbacks', (trx) => takeOverdueDeliveries(trx, 60, 100)],
+  ['due callbacks', (trx) => claimDeliveries(trx)(100)],
   ['expired files', (trx) => claimDeletions(trx, 100)],
   ['removed uploads', (trx) => forgetRemovedUploads(trx, 35, 100)],
   ['old tasks', (trx) => listOldTasks(trx, null, { tasksKeptDays: 400, filesKeptDays: 30 }, 200)],

@@ -15,6 +15,7 @@ import type { TaskFacts } from '../../src/tasks/task.rules';
 import { waitingMessage } from '../../src/tasks/task.rules';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { aJobInput } from '../support/builders';
+import { dueCallbacks } from '../support/callbacks';
 import { countStatements } from '../support/database';
 import { plantFile } from '../support/files';
 import { findFunds } from '../support/funds';
@@ -342,7 +343,7 @@ describe('DELETE', () => {
     });
     const read = await call(api.url, apiKey, 'GET', `${create}/${json.id}`);
     expect(read.json).not.toHaveProperty('cancel_requested');
-    expect(api.temporal.calledBack).toContain(json.id);
+    expect(await dueCallbacks(api.db)).toContain(json.id);
     const again = await call(api.url, apiKey, 'DELETE', `${create}/${json.id}`);
     expect(again.status).toBe(409);
     // A workflow that is started afterwards gets the failed task and holds no money.

@@ -6,13 +6,13 @@ import { createStarter, type Starter } from '../../src/tasks/create/starter';
 import { findTask } from '../../src/tasks/tasks.rows';
 import { anAccountWith, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
+import { dueCallbacks } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 
 let database: TestDatabase;
 let starter: Starter;
 let answers: { taskId: string; answer: (outcome: Submission['outcome']) => void }[];
-let delivered: string[] = [];
 let accounts = 0;
 beforeAll(async () => {
   database = await createTestDatabase(10);
@@ -23,7 +23,6 @@ beforeEach(async () => {
   await database.db.raw('delete from tasks');
   await database.db.raw('update balances set pending = 0, pending_tasks = 0');
   answers = [];
-  delivered = [];
 });
 afterEach(async () => {
   const closed = starter.close();
@@ -36,9 +35,7 @@ function begin(): void {
     new Promise<Submission>((resolve) => {
       answers.push({ taskId, answer: (outcome) => resolve({ outcome } as Submission) });
     });
-  const deliverCallback = async (taskId: string) => void delivered.push(taskId);
-  const temporal = { submit, deliverCallback };
-  starter = createStarter(database.db, temporal, () => undefined);
+  starter = createStarter(database.db, { submit }, () => undefined);
 }
 
 /** Stores pending tasks that are due at once, the oldest first. */
@@ -155,7 +152,7 @@ test('a task that Temporal does not answer is started again after other tasks, a
   expect(answers[2]?.taskId).toBe(first);
 });
 
-test('if the workflow of a pending task has ended, the task fails and its callback is sent', async () => {
+test('if the workflow of a pending task has ended, the task fails and its callback is due', async () => {
   const [taskId = ''] = await aQueue(1);
   const request = aRequest({ metadata: { callback_url: 'https://a.example' } });
   const asked = JSON.stringify(request);
@@ -163,6 +160,8 @@ test('if the workflow of a pending task has ended, the task fails and its callba
   begin();
   await until('it is started', () => answers.length === 1);
   answers[0]?.answer('ended');
-  await until('its callback is sent', () => delivered.includes(taskId));
+  await until('its callback is due', async () =>
+    (await dueCallbacks(database.db)).includes(taskId),
+  );
   expect((await findTask(database.db, taskId))?.status).toBe('failed');
 });

@@ -1,10 +1,13 @@
 // Tests the workflow of a task without its activities. Fake activities record their calls. Most
 // tests run on skipped time.
 
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob, PlacementAttempt } from '../../src/jobs/job.rules';
 import { stageOf } from '../../src/tasks/task.rules';
-import { attemptSignal, jobSignal, turnSignal } from '../../workflows/messages';
+import { attemptSignal, callbackWorkflowId, jobSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
 import { openWorlds, ourLinks, type World, type Worlds } from '../support/task-world';
@@ -329,35 +332,80 @@ describe('the results', () => {
 });
 
 describe('the callback', () => {
-  /**
-   * No worker polls the queue of callbacks here, so the child workflow stays in the state RUNNING.
-   */
-  async function expectDelivery({ env }: World, taskId: string): Promise<void> {
-    const delivery = env.client.workflow.getHandle(`${taskId}:callback`);
-    expect((await delivery.describe()).status.name).toBe('RUNNING');
-    await delivery.terminate('the test is over');
+  /** The delivery of a task, which a test of this group stops. */
+  const deliveryOf = ({ env }: World, taskId: string) =>
+    env.client.workflow.getHandle(callbackWorkflowId(taskId));
+  const refused = { state: 'pending', status: 500, error: 'HTTP 500', nextInMs: 5_000 } as const;
+
+  async function withCallback(world: World) {
+    const input = aTaskInput();
+    world.hasCallback = true;
+    const task = await world.start(input);
+    await task.report(aSuccess());
+    return { id: input.taskId, result: task.result };
   }
 
-  test('is delivered by a workflow of its own', () =>
+  test('is sent by the workflow of the task, and no delivery starts if the receiver accepts it', () =>
     runReal(async (world) => {
-      const input = aTaskInput();
-      world.hasCallback = true;
-      const task = await world.start(input);
-      await task.admitted();
-      await task.report(aSuccess());
-      expect((await task.result()).status).toBe('succeeded');
-      await expectDelivery(world, input.taskId);
+      const { id, result } = await withCallback(world);
+      expect((await result()).status).toBe('succeeded');
+      expect(world.announced).toMatchObject([{ taskId: id, delivery: 1, attempt: 1 }]);
+      await expect(deliveryOf(world, id).describe()).rejects.toThrow(WorkflowNotFoundError);
     }));
 
-  test('is started by the next run if the worker died after it stored the end of the task', () =>
+  test('starts a delivery if the first attempt fails, and the delivery waits before the second', () =>
     runReal(async (world) => {
+      // Like the real activity, it returns the recorded answer to the first attempt.
+      world.script.announce = () => refused;
+      const { id, result } = await withCallback(world);
+      expect((await result()).status).toBe('succeeded');
+      const delivery = deliveryOf(world, id);
+      await until('it waits', async () => {
+        const { events } = await delivery.fetchHistory();
+        return (events ?? []).some(({ timerStartedEventAttributes: timer }) => timer);
+      });
+      expect(world.announced.map(({ attempt }) => attempt)).toEqual([1, 1]);
+      await delivery.terminate();
+    }));
+
+  test('is left to a delivery if its first attempt cannot be made, for which it has five minutes', () =>
+    runReal(async (world) => {
+      world.script.announce = () => {
+        if (world.announced.length === 1) throw ApplicationFailure.nonRetryable('It was not made.');
+        return { state: 'delivered', status: 204, error: null, nextInMs: null };
+      };
+      const { id, result } = await withCallback(world);
+      expect((await result()).status).toBe('succeeded');
+      expect(await deliveryOf(world, id).result()).toBe('delivered');
+      expect(world.announced.map(({ attempt }) => attempt)).toEqual([1, 1]);
+      const { events } = await world.env.client.workflow.getHandle(id).fetchHistory();
+      const [scheduled] = (events ?? []).flatMap(
+        ({ activityTaskScheduledEventAttributes: attributes }) =>
+          attributes?.activityType?.name === 'attemptCallback' ? [attributes] : [],
+      );
+      expect(Number(scheduled?.scheduleToCloseTimeout?.seconds)).toBe(300);
+    }));
+
+  test('is left to a delivery if this run of the workflow has not ended the task', () =>
+    runReal(async (world) => {
+      // The worker died after it had stored the end, or another process has ended the task.
       const input = aTaskInput();
-      world.hasCallback = true;
       const object = aFailedObject(input.taskId);
       world.script.open = () => ({ outcome: 'exists', object, hasCallback: true });
       const task = await world.start(input);
       expect(await task.result()).toEqual(object);
-      await expectDelivery(world, input.taskId);
+      expect(await deliveryOf(world, input.taskId).result()).toBe('delivered');
+    }));
+
+  test('is sent also for a task that could not be opened', () =>
+    runReal(async (world) => {
+      const input = aTaskInput();
+      const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
+      const object = aFailedObject(input.taskId);
+      world.script.open = () => ({ outcome: 'refused', refusal, object, hasCallback: true });
+      await (await world.start(input)).result();
+      expect(world.announced).toHaveLength(1);
+      await expect(deliveryOf(world, input.taskId).describe()).rejects.toThrow();
     }));
 });
 
@@ -579,6 +627,27 @@ test('the message of a task names the last failed attempt to place its job, unti
   }));
 
 describe('the history', () => {
+  test('of a task that runs, is stored and calls back has 33 events, with five workflow tasks and three activities', () =>
+    runReal(async (world) => {
+      const input = aTaskInput();
+      world.hasCallback = true;
+      const task = await world.start(input);
+      await task.report(running);
+      const handle = world.env.client.workflow.getHandle(input.taskId);
+      const types = async () => ((await handle.fetchHistory()).events ?? []).map(nameOfEvent);
+      await until('it has taken the report', async () =>
+        (await types()).includes('UPSERT_WORKFLOW_SEARCH_ATTRIBUTES'),
+      );
+      await task.report(aSuccess());
+      await task.result();
+      const events = await types();
+      const counted = (name: string) => events.filter((type) => type === name).length;
+      expect(events).toHaveLength(33);
+      expect(counted('WORKFLOW_TASK_COMPLETED')).toBe(5);
+      expect(counted('ACTIVITY_TASK_SCHEDULED')).toBe(3);
+      expect(counted('START_CHILD_WORKFLOW_EXECUTION_INITIATED')).toBe(0);
+    }));
+
   test('of a task that waits two days has as many events as the history of a task that waits a minute', () =>
     run(async (world) => {
       const live = async (wait: string) => {
@@ -597,3 +666,7 @@ describe('the history', () => {
       for (const events of [short, long]) expect([27, 30, 33]).toContain(events);
     }));
 });
+
+function nameOfEvent({ eventType }: { readonly eventType?: unknown }): string {
+  return temporal.api.enums.v1.EventType[eventType as number]?.replace('EVENT_TYPE_', '') ?? '';
+}

@@ -10,11 +10,10 @@ import {
 } from '../../callbacks/callbacks.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
 import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
-import { startDelivery } from '../../engine/start-delivery';
 import { isFinal } from '../../tasks/task.rules';
 import { findTask } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
-import type { AdminCommand, AdminContext } from './command-line';
+import type { AdminCommand } from './command-line';
 import { fields, table } from './tables';
 import { accountIdOf, choiceOf, countOf, durationOf, knownAccount } from './values';
 
@@ -76,26 +75,19 @@ const show: AdminCommand = {
 };
 
 /**
- * Starts a new delivery of the same message. The webhook-id stays the same, so that the receiver
- * recognises the repetition.
+ * Begins a new delivery of the same message, which a worker starts. The webhook-id stays the same, so
+ * that the receiver recognises the repetition.
  */
 const resend: AdminCommand = {
   name: 'callbacks resend',
   operands: ['TASK'],
   changes: (input) => ({ kind: 'task', id: input.operand('TASK') }),
   about: 'sends the same message once more',
-  async run({ config, db, temporal }, input) {
+  async run({ db }, input) {
     const taskId = input.operand('TASK');
     const callback = await findCallback(db(), taskId);
     if (!callback) throw new CommandError(await whyNone(db(), taskId));
     if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
-    // The connection is opened before the delivery is stored. Otherwise a delivery could be stored
-    // that only the reconciler would start.
-    const client = temporal();
-    await client.connection.ensureConnected().catch((error: Error) => {
-      const server = `Temporal at ${config.temporalAddress}`;
-      throw new CommandError(`${server} does not answer: ${error.message}`);
-    });
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) {
       const none = `The webhook of ${taskId} was deleted, and no other one of the account takes its state.`;
@@ -108,34 +100,9 @@ const resend: AdminCommand = {
     const text =
       `The callback of ${taskId} is sent again, with the same webhook-id ${data.webhookId}.\n` +
       `See its attempts with: callbacks show ${taskId} (delivery ${delivery}).`;
-    return {
-      data,
-      text,
-      effect: `delivery ${delivery} begins`,
-      async afterwards() {
-        await startDelivery(client, config.temporalTaskQueue, { taskId, delivery });
-        return { data, text };
-      },
-    };
+    return { data, text, effect: `delivery ${delivery} begins` };
   },
 };
-
-/**
- * Starts the callbacks of tasks that had no workflow. If Temporal does not answer, the reconciler
- * starts the others.
- */
-export async function startCallbacks(
-  { config, temporal }: AdminContext,
-  taskIds: readonly string[],
-): Promise<void> {
-  try {
-    for (const taskId of taskIds) {
-      await startDelivery(temporal(), config.temporalTaskQueue, { taskId });
-    }
-  } catch {
-    // The reconciler finds them by their time.
-  }
-}
 
 /** The new secret is shown only once. The previous secrets also sign until the overlap ends. */
 const rotate: AdminCommand = {

@@ -7,7 +7,6 @@ import { cancelledMessage } from '../../tasks/task.rules';
 import { listUnfinishedTasks } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
 import { type AccountAnswer, shownAccountOf } from './accounts';
-import { startCallbacks } from './callbacks';
 import {
   type AdminCommand,
   type AdminContext,
@@ -59,18 +58,14 @@ async function cancelAll(
     require('../../engine/cancel-task') as typeof import('../../engine/cancel-task');
   const db = context.committed();
   const tasks = await listUnfinishedTasks(db, accountId);
-  const announced: string[] = [];
   for (const [cancelled, taskId] of tasks.entries()) {
-    const ended = await failPending(db, taskId, cancelledMessage);
-    if (ended?.hasCallback) announced.push(taskId);
-    if (ended) continue;
+    if (await failPending(db, taskId, cancelledMessage)) continue;
     if ((await cancelTask(temporal, taskId)) !== 'unavailable') continue;
     throw new CommandError(
       `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
         'unfinished tasks were cancelled. Run the command again.',
     );
   }
-  await startCallbacks(context, announced);
   const data = { ...disabled.data, cancelled: tasks.length };
   return { data, text: `${disabled.text}\n\nUnfinished tasks being cancelled: ${tasks.length}.` };
 }

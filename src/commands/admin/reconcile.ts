@@ -6,7 +6,6 @@ import { failPending, listPending } from '../../tasks/pending.rows';
 import { confirmLoss, listConnectedServices } from '../../tasks/reconcile.rows';
 import { stoppedMessage } from '../../tasks/task.rules';
 import { CommandError } from '../command';
-import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
 import { countOf } from './values';
 
@@ -58,17 +57,13 @@ async function expectNoService(db: Knex): Promise<void> {
 
 async function endAllPending(context: AdminContext, before: Date): Promise<number> {
   const db = context.committed();
-  const announced: string[] = [];
   let count = 0;
   for (;;) {
     const ids = await listPending(db, before, batch);
     for (const id of ids) {
-      const ended = await failPending(db, id, stoppedMessage);
-      if (ended) count += 1;
-      if (ended?.hasCallback) announced.push(id);
+      if (await failPending(db, id, stoppedMessage)) count += 1;
     }
     if (ids.length < batch) break;
   }
-  await startCallbacks(context, announced);
   return count;
 }

@@ -13,7 +13,6 @@ import { failPending } from '../../tasks/pending.rows';
 import { cancelledMessage, isFinal } from '../../tasks/task.rules';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
-import { startCallbacks } from './callbacks';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, fields, table } from './tables';
 import { accountIdOf, choiceOf, countOf } from './values';
@@ -89,8 +88,7 @@ const cancel: AdminCommand = {
   operands: ['ID'],
   changes: (input) => ({ kind: 'task', id: input.operand('ID') }),
   about: 'ends a task as its customer could; its hold is returned',
-  async run(context, input) {
-    const { db, committed, temporal } = context;
+  async run({ db, committed, temporal }, input) {
     const taskId = input.operand('ID');
     const row = await findTaskRow(db(), taskId);
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
@@ -99,15 +97,7 @@ const cancel: AdminCommand = {
       row.live?.facts.isOpened === false ? await failPending(db(), taskId, cancelledMessage) : null;
     if (ended) {
       const text = `The pending task ${taskId} is cancelled.`;
-      const done = { data: { taskId, asked: true }, text, effect: 'pending → cancelled' };
-      if (!ended.hasCallback) return done;
-      return {
-        ...done,
-        async afterwards() {
-          await startCallbacks(context, [taskId]);
-          return done;
-        },
-      };
+      return { data: { taskId, asked: true }, text, effect: 'pending → cancelled' };
     }
     const client = temporal();
     const answer = {

@@ -20,7 +20,7 @@ export interface Starter {
   close(): Promise<void>;
 }
 
-type Temporal = Pick<TemporalClient, 'submit' | 'deliverCallback'>;
+type Temporal = Pick<TemporalClient, 'submit'>;
 type OnError = (what: string, error: unknown) => void;
 
 // The lease is longer than a start waits for its answer (engine/connection.ts), and shorter than the
@@ -50,7 +50,7 @@ export function createStarter(db: Knex, temporal: Temporal, onError: OnError): S
   const start = async (input: TaskInput): Promise<void> => {
     const { outcome } = await temporal.submit(input);
     unanswered = outcome === 'unanswered' ? unanswered + 1 : 0;
-    await repairRow(db, temporal, input, outcome);
+    await repairRow(db, input, outcome);
   };
 
   /** Returns true if more tasks may be due. */
@@ -97,7 +97,6 @@ export function createStarter(db: Knex, temporal: Temporal, onError: OnError): S
 /** A started task stays pending until its workflow opens it. */
 async function repairRow(
   db: Knex,
-  temporal: Temporal,
   { taskId }: TaskInput,
   outcome: Submission['outcome'],
 ): Promise<void> {
@@ -106,7 +105,5 @@ async function repairRow(
   // The workflow has ended. If the row is pending all the same, the database of the service or of
   // Temporal was restored from a backup, or the workflow was terminated. It does not open the task any
   // more, so the task fails.
-  const ended = await failPending(db, taskId, stoppedMessage);
-  // If this call fails, the reconciler starts the delivery.
-  if (ended?.hasCallback) await temporal.deliverCallback(taskId);
+  await failPending(db, taskId, stoppedMessage);
 }

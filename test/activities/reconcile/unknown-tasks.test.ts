@@ -9,7 +9,7 @@ import { endTask } from '../../../activities/reconcile/end-tasks';
 import { billing } from '../../../src/planning/pricing.rules';
 import { confirmLoss, findOpenRows } from '../../../src/tasks/reconcile.rows';
 import { stoppedMessage, taskObject } from '../../../src/tasks/task.rules';
-import { activitySettings, stopping } from '../../support/activity-settings';
+import { stopping } from '../../support/activity-settings';
 import { heldMicros } from '../../support/books';
 import { runReconciler, useRealTransactions } from '../../support/real-transactions';
 import type { World } from '../../support/task-world';
@@ -176,9 +176,8 @@ test('a task that the reconciler closes keeps its constant fields and shows the 
     await db('tasks').where({ id: taskId }).update({ trace_id, model, request, created_at });
     const [row] = await findOpenRows(db, [taskId]);
     const { client } = world.env;
-    const deps = { db, events, client, stopping, now: Date.now, settings: activitySettings };
-    const startDelivery = async () => undefined;
-    expect(row && (await endTask({ ...deps, startDelivery }, row))).toBe(true);
+    const deps = { db, events, client, stopping, now: Date.now };
+    expect(row && (await endTask(deps, row))).toBe(true);
     const { object } = await db('tasks').where({ id: taskId }).first(db.raw('object::text'));
     const closed = taskObject(identity, {
       status: 'failed',

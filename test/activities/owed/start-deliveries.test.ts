@@ -1,20 +1,20 @@
-// The reconciler finds pending callbacks whose delivery was lost, and starts the delivery again at
-// the next attempt. Callbacks that are final, not due or being delivered are left alone.
+// Callbacks that are due get a delivery, which begins at the first attempt without an answer. Callbacks
+// that are final, not due or being delivered are left alone.
 
 import { defaultPayloadConverter } from '@temporalio/common';
-import { restartLostCallbacks } from '../../../activities/reconcile/lost-callbacks';
+import { callbackDeliveries } from '../../../activities/owed/start-deliveries';
 import {
   beginAttempt,
   beginResend,
   type CallbackState,
+  claimDeliveries,
   finishAttempt,
-  takeOverdueDeliveries,
 } from '../../../src/callbacks/callbacks.rows';
 import { startDelivery } from '../../../src/engine/start-delivery';
 import { type CallbackInput, callbackWorkflowId } from '../../../workflows/messages';
-import { stopping } from '../../support/activity-settings';
 import { aFinalTask, createCallbackDatabase } from '../../support/callbacks';
 import type { TestDatabase } from '../../support/database';
+import { fulfilDue } from '../../support/owed';
 import { connectTemporal, uniqueTaskQueue } from '../../support/temporal';
 
 let database: TestDatabase;
@@ -36,14 +36,15 @@ afterEach(() => database.db.raw(`update callbacks set state = 'stopped' where st
 const url = 'https://consumer.example.com/hook';
 const minute = 60;
 const start = (input: CallbackInput) => startDelivery(temporal.client, taskQueue, input);
-const deps = () => ({ db: database.db, startDelivery: start, stopping });
+const startDue = (startDelivery = start) =>
+  fulfilDue(callbackDeliveries({ db: database.db, startDelivery }));
 
-/** A callback that is overdue by this many seconds. */
-async function aCallback(overdueSeconds: number, state: CallbackState = 'pending') {
+/** A callback that has been due for this many seconds. */
+async function aCallback(dueSeconds: number, state: CallbackState = 'pending') {
   const id = await aFinalTask(database, url);
   await database.db.raw(
-    `update callbacks set state = ?, next_at = now() - make_interval(secs => ?) where task_id = ?`,
-    [state, overdueSeconds, id],
+    `update callbacks set state = ?, due_at = now() - make_interval(secs => ?) where task_id = ?`,
+    [state, dueSeconds, id],
   );
   return id;
 }
@@ -56,6 +57,11 @@ async function failedAttempt(id: string, attempt: number, delivery = 1): Promise
     { status: 500, latencyMs: 1, error: 'HTTP 500', reply: null },
     { state: 'pending', nextAt: new Date(Date.now() - 11 * minute * 1000) },
   );
+}
+
+async function dueInSeconds(id: string): Promise<number> {
+  const left = database.db.raw('extract(epoch from due_at - now())::float8 as seconds');
+  return (await database.db('callbacks').where({ task_id: id }).first(left)).seconds;
 }
 
 /** The workflow of a delivery: its run, its state and its input. Null if there is no workflow. */
@@ -75,16 +81,16 @@ async function workflowOf(id: string, delivery = 1) {
 }
 
 test('a callback without a delivery gets a delivery that begins at the first attempt', async () => {
-  const id = await aCallback(11 * minute);
-  expect(await restartLostCallbacks(deps())).toBe(1);
+  const id = await aCallback(minute);
+  await startDue();
   expect((await workflowOf(id))?.input).toEqual({ taskId: id, delivery: 1, firstAttempt: 1 });
 });
 
 test('a lost delivery of a callback continues at the attempt that has no recorded answer', async () => {
-  const id = await aCallback(11 * minute);
+  const id = await aCallback(minute);
   for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
   await beginAttempt(database.db, id, 1, 4, new Date());
-  expect(await restartLostCallbacks(deps())).toBe(1);
+  await startDue();
   expect((await workflowOf(id))?.input).toMatchObject({ firstAttempt: 4 });
 });
 
@@ -93,60 +99,71 @@ test('a lost resend of a callback continues as the same delivery, with its own c
   for (const attempt of [1, 2, 3]) await failedAttempt(id, attempt);
   await beginResend(database.db, id);
   await failedAttempt(id, 1, 2);
-  expect(await restartLostCallbacks(deps())).toBe(1);
+  await startDue();
   expect(await workflowOf(id)).toBeNull();
   expect((await workflowOf(id, 2))?.input).toEqual({ taskId: id, delivery: 2, firstAttempt: 2 });
 });
 
 test.each<[string, number, CallbackState]>([
   ['due in a minute', -minute, 'pending'],
-  ['nine minutes overdue', 9 * minute, 'pending'],
-  ['delivered', 11 * minute, 'delivered'],
-  ['exhausted', 11 * minute, 'exhausted'],
-  ['stopped', 11 * minute, 'stopped'],
-])('a callback that is %s is not restarted', async (_, overdueSeconds, state) => {
-  const id = await aCallback(overdueSeconds, state);
-  expect(await restartLostCallbacks(deps())).toBe(0);
+  ['delivered', minute, 'delivered'],
+  ['exhausted', minute, 'exhausted'],
+  ['stopped', minute, 'stopped'],
+])('a callback that is %s gets no delivery', async (_, dueSeconds, state) => {
+  const id = await aCallback(dueSeconds, state);
+  await startDue();
   expect(await workflowOf(id)).toBeNull();
 });
 
-test('a running delivery of a callback keeps its workflow and is checked only once per interval', async () => {
-  const id = await aCallback(11 * minute);
+test('a running delivery of a callback keeps its workflow', async () => {
+  const id = await aCallback(minute);
   await start({ taskId: id });
   const before = await workflowOf(id);
-  expect(await restartLostCallbacks(deps())).toBe(1);
+  await startDue();
   expect(await workflowOf(id)).toEqual(before);
-  expect(await restartLostCallbacks(deps())).toBe(0);
 });
 
 test('a delivery of a callback whose workflow was terminated gets a new workflow', async () => {
-  const id = await aCallback(11 * minute);
+  const id = await aCallback(minute);
   await start({ taskId: id });
   const before = await workflowOf(id);
   await temporal.client.workflow.getHandle(callbackWorkflowId(id)).terminate();
-  await restartLostCallbacks(deps());
+  await startDue();
   const after = await workflowOf(id);
   expect(after?.running).toBe(true);
   expect(after?.runId).not.toBe(before?.runId);
 });
 
-test('overdue callbacks are taken in slices, the longest overdue first, and each callback only once', async () => {
+test('a callback is claimed once in ten minutes, those of an account that are due longest first', async () => {
   const ids = [];
   for (const hours of [3, 2, 1]) ids.push(await aCallback(hours * 60 * minute));
-  const take = async () =>
-    (await takeOverdueDeliveries(database.db, 10 * minute, 2)).map(({ taskId }) => taskId);
-  expect(new Set(await take())).toEqual(new Set(ids.slice(0, 2)));
-  expect(await take()).toEqual(ids.slice(2));
-  expect(await take()).toEqual([]);
+  const claim = async () => (await claimDeliveries(database.db)(2)).map(({ taskId }) => taskId);
+  expect(new Set(await claim())).toEqual(new Set(ids.slice(0, 2)));
+  expect(await claim()).toEqual(ids.slice(2));
+  expect(await claim()).toEqual([]);
+  const seconds = await Promise.all(ids.map(dueInSeconds));
+  for (const left of seconds) expect(left).toBeGreaterThan(9 * minute);
 });
 
-test('if Temporal refuses to start one delivery, the other deliveries are still started', async () => {
+test('a delivery that could not be started is due again in half a minute, and others are started', async () => {
   const ids = [await aCallback(20 * minute), await aCallback(15 * minute)];
-  const tried: string[] = [];
-  const startSome = async ({ taskId }: CallbackInput) => {
-    tried.push(taskId);
-    if (taskId === ids[0]) throw new Error('3 INVALID_ARGUMENT');
-  };
-  await restartLostCallbacks({ ...deps(), startDelivery: startSome });
-  expect(tried).toContain(ids[1]);
+  await startDue(async (input) => {
+    if (input.taskId === ids[0]) throw new Error('3 INVALID_ARGUMENT');
+    await start(input);
+  });
+  expect(await workflowOf(ids[1] ?? '')).not.toBeNull();
+  expect(await dueInSeconds(ids[0] ?? '')).toBeLessThanOrEqual(30);
+});
+
+test('an attempt that will be repeated makes its callback due ten minutes after the next attempt', async () => {
+  const id = await aCallback(minute);
+  const row = await beginAttempt(database.db, id, 1, 1, new Date());
+  const nextAt = new Date(Date.now() + 5_000);
+  const answer = { status: 500, latencyMs: 1, error: 'HTTP 500', reply: null };
+  await finishAttempt(database.db, { id: row, taskId: id, delivery: 1 }, answer, {
+    state: 'pending',
+    nextAt,
+  });
+  const { due_at: dueAt } = await database.db('callbacks').where({ task_id: id }).first('due_at');
+  expect(dueAt.getTime() - nextAt.getTime()).toBe(10 * minute * 1_000);
 });
