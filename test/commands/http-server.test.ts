@@ -14,16 +14,18 @@ afterEach(async () => {
   await server.close();
 });
 
-/** The last request on each connection that the server has closed. */
+/** The first request on each connection that the server has closed. */
 let closed: string[] = [];
 
 function start(connectionsMax?: number, replyLimits = {}) {
   closed = [];
   const answer = (path = '') => (path === '/large' ? large : 'ok');
+  const seen = new WeakSet<Socket>();
   return listen(
-    (request, response) => {
-      request.socket.once('close', () => closed.push(request.url ?? ''));
-      response.end(answer(request.url));
+    ({ socket, url = '' }, response) => {
+      if (!seen.has(socket)) socket.once('close', () => closed.push(url));
+      seen.add(socket);
+      response.end(answer(url));
     },
     '127.0.0.1',
     0,
