@@ -22,8 +22,8 @@ interface FloodSize {
 // as long.
 const cutWithinMs = 4 * 15_000;
 
-// A read takes some milliseconds. It must not wait behind the flood.
-const readWithinMs = 1_000;
+// Reads do not wait behind the flood: many of them are answered while it lasts.
+const readsMin = 5;
 
 const ends = { status: 'succeeded', enhancements: 0 } as const;
 
@@ -60,9 +60,9 @@ function testFloods({ creates, overMs = 0, drippers }: FloodSize): void {
       const made = await Promise.all(posts);
       entries.push({ key: '', callback: false, ends, outcome: 'ok', id, seen: [] });
       process.stdout.write(
-        `${tally(made)}; a GET takes ${busy} ms, ${quiet} ms when it is quiet\n`,
+        `${tally(made)}; ${busy.count} GETs take ${busy.ms} ms, ${quiet.ms} ms when it is quiet\n`,
       );
-      expect(busy).toBeLessThan(readWithinMs);
+      expect(busy.count).toBeGreaterThanOrEqual(readsMin);
       const statuses = new Set(made.map(({ status }) => status));
       for (const status of statuses) expect([200, 429, 503]).toContain(status);
       expect(statuses).toContain(200);
@@ -137,10 +137,10 @@ function tally(made: readonly Made[]): string {
 }
 
 /**
- * The median time of a GET in milliseconds. GETs are sent until `done` resolves, and each must be
+ * The number of GETs that are answered before `done` resolves, and their median time. Each must be
  * answered.
  */
-async function readsUntil(world: World, id: string, done: Promise<unknown>): Promise<number> {
+async function readsUntil(world: World, id: string, done: Promise<unknown>) {
   let isDone = false;
   const end = done.then(() => {
     isDone = true;
@@ -156,7 +156,7 @@ async function readsUntil(world: World, id: string, done: Promise<unknown>): Pro
     await pause(20);
   }
   await end;
-  return Math.round(median(took));
+  return { count: took.length, ms: Math.round(median(took)) };
 }
 
 async function unfinished({ db }: World): Promise<number> {
