@@ -13,6 +13,7 @@ import { installIfNeeded } from './lib/install.mjs';
 import { startLocalEngine, whyNoLocalEngine } from './lib/local-engine.mjs';
 import { step } from './lib/progress.mjs';
 import { fail, root, run, ToolFailure, tool } from './lib/run.mjs';
+import { printSlowFiles } from './lib/slow-files.mjs';
 
 const { values: asked } = parseArgs({
   options: {
@@ -100,6 +101,7 @@ const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.t
 async function runJest(projects, { covered = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
   const results = join(folder, 'results.json');
+  const starts = join(folder, 'starts');
   let failure;
   try {
     await run(
@@ -113,13 +115,18 @@ async function runJest(projects, { covered = false } = {}) {
       {
         // With --json, jest writes its report to standard error. So standard error must be shown.
         showErrors: true,
-        env: covered ? { ...process.env, TEST_COVERAGE: '1' } : process.env,
+        env: {
+          ...process.env,
+          TEST_STARTS_FILE: starts,
+          ...(covered ? { TEST_COVERAGE: '1' } : {}),
+        },
       },
     );
   } catch (error) {
     failure = error;
   }
   const counts = countsIn(results);
+  if (counts) printSlowFiles(counts.files, starts);
   const enough = !covered || !counts || reportCoverage(folder);
   rmSync(folder, { recursive: true, force: true });
   if (!counts) throw failure ?? new Error('The tests gave no results.');
@@ -151,6 +158,7 @@ function countsIn(file) {
       passed: result.numPassedTests,
       failed: result.numFailedTests + result.numRuntimeErrorTestSuites,
       skipped: result.numPendingTests + result.numTodoTests,
+      files: result.testResults,
       failures: result.testResults.flatMap(failuresOf),
     };
   } catch {

@@ -17,6 +17,7 @@ import { openDirectory } from '../../src/files/storage/directory';
 import type { Storage } from '../../src/files/storage/storage';
 import { creditAccount } from '../../src/money/ledger.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { starting } from '../support/starting';
 import { type Link, startLink } from './link';
 
 /** The two ends of a link: the caller and the server. */
@@ -68,7 +69,7 @@ export interface WorldOptions {
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tryWorld(options);
+      return await starting(() => tryWorld(options));
     } catch (error) {
       if (tries === 3 || options.cluster || !/Port \d+ is taken/.test(String(error))) throw error;
     }

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService } from '../support/service';
+import { starting } from '../support/starting';
 import { until } from '../support/until';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
@@ -57,7 +58,7 @@ export function describeInBrowser(name: string, tests: (site: Site) => void): vo
         settings: { playground: true, temporalUiUrl: 'http://ui.test' },
         allowHosts: [site.sink.hostPort],
       });
-      site.browser = await launchBrowser(executablePath);
+      site.browser = await starting(() => launchBrowser(executablePath));
     });
     afterAll(async () => {
       await site.browser?.close();

@@ -24,6 +24,7 @@ import { type Cutter, startCutter } from './cutter';
 import { createTestDatabase, type TestDatabase } from './database';
 import { type SettingsInTest, serveApi } from './serve-api';
 import { call, type Reply } from './service';
+import { starting } from './starting';
 
 export const create = '/v1/videos/generations';
 export const textBody = { model: 'studio-2.0', prompt: 'a lighthouse at dusk' };
@@ -85,7 +86,10 @@ export interface TestApi {
   close(): Promise<void>;
 }
 
-export async function startApi(
+export const startApi = (...given: Parameters<typeof openApi>): Promise<TestApi> =>
+  starting(() => openApi(...given));
+
+async function openApi(
   settings: SettingsInTest = {},
   catalogue: () => Catalogue = theCatalogue,
   /** The database of another test API. That API drops the database. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { connect } from '../../src/database/database';
+import { starting } from './starting';
 
 export interface TestDatabase {
   readonly db: Knex;
@@ -20,7 +21,8 @@ export interface TestDatabase {
 export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
   const template = new URL(required('TEST_DATABASE_URL'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await administer(template, `create database ${name} template ${template.pathname.slice(1)}`);
+  const clone = `create database ${name} template ${template.pathname.slice(1)}`;
+  await starting(() => administer(template, clone));
   const urlLike = (known: string) => Object.assign(new URL(known), { pathname: `/${name}` }).href;
   const url = urlLike(template.href);
   const db = connect({ url, poolMax, applicationName: name.slice(0, 20) });

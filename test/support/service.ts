@@ -25,6 +25,7 @@ import { activitySettings } from './activity-settings';
 import { parseCatalogue } from './catalogue';
 import { createTestDatabase } from './database';
 import { type SettingsInTest, serveApi } from './serve-api';
+import { starting } from './starting';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
 
 export interface Service {
@@ -91,7 +92,10 @@ interface ServiceOptions {
 
 const studioKey = 'studio-key-for-tests';
 
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
+export const startService = (options: ServiceOptions = {}): Promise<Service> =>
+  starting(() => openService(options));
+
+async function openService(options: ServiceOptions): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
   const database = await createTestDatabase(20);
   // API and worker connect with their roles. The test itself connects as the owner.

@@ -8,6 +8,7 @@ import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/w
 import { addSearchAttributes } from '../../src/engine/setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
+import { starting } from './starting';
 
 // Jest prints the log of a worker between the test results, so only errors are logged.
 Runtime.install({
@@ -25,9 +26,12 @@ export function workflowBundle(): { readonly codePath: string } {
 export const uniqueTaskQueue = () => `test-${randomUUID()}`;
 
 export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: required('TEST_TIME_SKIPPING_SERVER') } },
-  });
+  const path = required('TEST_TIME_SKIPPING_SERVER');
+  const env = await starting(() =>
+    TestWorkflowEnvironment.createTimeSkipping({
+      server: { executable: { type: 'existing-path', path } },
+    }),
+  );
   // This server cannot list its search attributes, so they are added without a check.
   await addSearchAttributes(
     env.client,

@@ -11,6 +11,7 @@ import { audit } from '../../src/money/audit.rows';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { acceptedJobs } from '../support/accepted-jobs';
 import { type Service, startService, textTask } from '../support/service';
+import { starting } from '../support/starting';
 import { until } from '../support/until';
 
 export interface OwnTemporal {
@@ -40,7 +41,7 @@ export async function startOwnTemporal(): Promise<OwnTemporal> {
       searchAttributes: searchAttributes.map(({ name }) => name),
       ...(port ? { port } : {}),
     });
-  let temporal = await start();
+  let temporal = await starting(() => start());
   const service = await startService({ temporalAddress: temporal.address });
   return {
     service,
