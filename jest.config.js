@@ -27,7 +27,13 @@ const sized = [
     'stopping',
   ].map((name) => `chaos/${name}`),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
-  ...['gateway/hostile', 'money/ledger.bank', 'money/ledger.killed', 'embedded/outage'],
+  ...[
+    'gateway/hostile',
+    'gateway/rates',
+    'money/ledger.bank',
+    'money/ledger.killed',
+    'embedded/outage',
+  ],
 ];
 
 const fastFolders = ['house', 'contract', 'config', 'catalogue', 'scripts', 'engine'];

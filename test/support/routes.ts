@@ -18,10 +18,19 @@ export function possibleRoutes(): string[] {
 /** The routes of the forms of other services. */
 export function shapedRoutes(): string[] {
   const own = listedRoutes();
-  return listedRoutes(['openai', 'ark', 'mcp']).filter((route) => !own.includes(route));
+  return shapedToo().filter((route) => !own.includes(route));
 }
 
-function listedRoutes(shapes: readonly ShapeName[] = []): string[] {
+// The documents are made once, because each takes tens of milliseconds.
+const listedRoutes = once(() => routesOf([]));
+const shapedToo = once(() => routesOf(['openai', 'ark', 'mcp']));
+
+function once(make: () => string[]): () => readonly string[] {
+  let made: readonly string[] | undefined;
+  return () => (made ??= make());
+}
+
+function routesOf(shapes: readonly ShapeName[]): string[] {
   const document = createOpenApiDocument({ version: '1', publicUrl: 'http://localhost', shapes });
   const { paths } = document as { paths: Record<string, Record<string, unknown>> };
   return Object.entries(paths).flatMap(([path, operations]) =>
