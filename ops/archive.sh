@@ -55,10 +55,13 @@ case ${1-} in
       echo "The data of before are in $before."
     fi
     cp -a "$base" "$PGDATA"
+    # The copy of a server that was restored has the settings of that restore.
+    sed -i '/^\(restore_command\|recovery_target\|hot_standby =\)/d' "$PGDATA/postgresql.auto.conf"
     {
       echo "restore_command = 'cp \"$archive/wal/%f\" \"%p\"'"
-      # At the target PostgreSQL opens the database for writing.
+      # At the target PostgreSQL opens the database for writing. Until then nobody can connect, because a migration would fail.
       echo "recovery_target_action = 'promote'"
+      echo 'hot_standby = off'
       if [ -n "${2-}" ]; then echo "recovery_target_time = '$2'"; fi
     } >> "$PGDATA/postgresql.auto.conf"
     : > "$PGDATA/recovery.signal"

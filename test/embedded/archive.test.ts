@@ -48,7 +48,7 @@ async function stop(): Promise<void> {
   server = undefined;
 }
 
-/** Lets the server read the WAL, until it accepts changes. */
+/** Lets the server read the WAL, until it answers. */
 async function recover(): Promise<void> {
   const [port = 0] = await freePorts(1);
   const args = ['-D', dataDir(), '-p', String(port), '-c', 'unix_socket_directories='];
@@ -57,14 +57,20 @@ async function recover(): Promise<void> {
   const child = startChild(program, { args, cwd: '/', env, stopSignal: 'SIGINT', ...serverUser() });
   const password = readFileSync(`${dataDir()}.password`, 'utf8').trim();
   const connectionString = `postgres://video:${password}@127.0.0.1:${port}/postgres`;
+  const answers: unknown[] = [];
   const isOpen = async () => {
     const client = new Client({ connectionString });
     await client.connect();
-    const { rows } = await client.query('select pg_is_in_recovery() as standby');
+    const { rows } = await client.query(
+      "select pg_is_in_recovery() as standby, current_setting('hot_standby') as hot",
+    );
     await client.end();
+    answers.push(rows[0]);
     return rows[0].standby === false;
   };
   await untilReady('PostgreSQL', child, isOpen, 120_000);
+  // Until it accepts changes it accepts no caller, because a migration would fail.
+  expect(answers).toEqual([{ standby: false, hot: 'off' }]);
   await child.stop();
 }
 
@@ -156,6 +162,14 @@ test('a server is restored to its newest state, or to a moment before, and the d
   expect(await rows()).toEqual(['copied', 'archived']);
   const kept = readdirSync(folder).filter((name) => name.startsWith('postgres.before-'));
   expect(kept).toHaveLength(2);
+
+  // A copy of a restored server contains its settings, also the moment.
+  await baseCopy('20200102T000000');
+  await query("insert into mine values ('newest')");
+  await archived();
+  await stop();
+  expect(restore()).toMatchObject({ status: 0, stderr: '' });
+  expect(await rows()).toEqual(['copied', 'archived', 'newest']);
 });
 
 test('a segment is archived once, and another segment of its name is refused', async () => {
