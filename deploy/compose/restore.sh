@@ -57,7 +57,8 @@ fi
 dump=${1:?the file of the dump}
 files=${2-}
 [ -r "$dump" ] || stop "$dump cannot be read."
-docker compose up -d --wait postgres || stop 'PostgreSQL does not answer.'
+# A PostgreSQL that runs stays as it is, also if .env has changed.
+docker compose up -d --no-recreate --wait postgres || stop 'PostgreSQL does not answer.'
 contents=$(in_postgres pg_restore --list < "$dump") || stop "$dump is no dump."
 case $contents in
   *'TABLE DATA public schema_migrations'*) ;;

@@ -9,7 +9,8 @@
 //   "Images"                        npm run -s sbom
 //   deploy/helm/README.md           kubectl exec -i deploy/video-api --
 //   "Deploys"                       git pull; worker-next
-//   "Backup and restore"            docker compose cp backup:/backups/; restore.sh … files.tar
+//   "Backup and restore"            docker compose cp backup:/backups/; restore.sh … files.tar;
+//                                   archive.sh base; archive.sh restore
 
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   // An engine that was used before has images of an older state.
   for (const name of ['service', 'studio']) {
     await copy.sh(
-      `docker build -q --target ${name} -t video-generation-${name}:local -t video-generation-${name}:${tag} .`,
+      `docker build -q --target ${name} --build-arg COMMIT=$(git rev-parse HEAD) -t video-generation-${name}:local -t video-generation-${name}:${tag} .`,
       15 * minutes,
     );
   }
@@ -190,6 +191,19 @@ test(
   },
   15 * minutes,
 );
+
+test('an image has its labels, and runs as any user of the group of root', async () => {
+  const image = 'video-generation-service:local';
+  const labels = await copy.sh(`docker image inspect -f '{{json .Config.Labels}}' ${image}`);
+  expect(JSON.parse(labels)).toMatchObject({
+    'org.opencontainers.image.version': expect.stringMatching(/^\d/),
+    'org.opencontainers.image.revision': (await copy.sh('git rev-parse HEAD')).trim(),
+    'org.opencontainers.image.licenses': 'MIT',
+  });
+  const written = 'id -u; mkdir /data/files && touch /data/files/x && echo written';
+  const run = `docker run --rm --user 54321:0 --entrypoint sh ${image} -c '${written}'`;
+  expect(await copy.sh(run)).toBe('54321\nwritten\n');
+});
 
 test('an operator command runs inside of an API, and reads its database address from standard input', async () => {
   const env = readFileSync(join(copy.folder, '.env'), 'utf8');
@@ -549,6 +563,34 @@ test(
 );
 
 test(
+  'a restore of a dump without an account opens no service, and can be taken back',
+  async () => {
+    const { id } = await caller.film();
+    const owner = /^DATABASE_OWNER_PASSWORD=(.+)$/m.exec(
+      readFileSync(join(copy.folder, '.env'), 'utf8'),
+    )?.[1];
+    await copy.sh(`
+      docker compose exec -T postgres createdb -U video -O video_owner other
+      docker compose run --rm -T --no-deps -e DATABASE_URL=postgres://video_owner:${owner}@postgres:5432/other migrate
+      docker compose exec -T postgres pg_dump -U video -Fc other > none.dump
+      docker compose exec -T postgres dropdb -U video other`);
+    const tried = 'if sh deploy/compose/restore.sh none.dump 2>&1; then echo RESTORED; fi';
+    const said = await copy.sh(tried, 15 * minutes);
+    expect(said).toContain('the dump has no account');
+    expect(said).not.toContain('RESTORED');
+    expect(await copy.sh('docker compose ps -q api api-2 worker')).toBe('');
+    const [, back = ''] = /To go back, run:\n +(.+)\n/.exec(said) ?? [];
+    expect(back).toMatch(/^sh deploy\/compose\/restore\.sh --back /);
+    await copy.sh(back, 15 * minutes);
+    await untilReady();
+    await caller.ended(id);
+    await caller.film();
+    await agrees();
+  },
+  20 * minutes,
+);
+
+test(
   'an empty machine continues from a dump and the stored files',
   async () => {
     const before = await copy.sh(databaseRights);
@@ -568,6 +610,38 @@ test(
     expect(now).toBe(before);
     expect((await caller.ended(id)).billing.charged).toMatch(/^\d/);
     expect((await film()).equals(stored)).toBe(true);
+    await caller.film();
+    await agrees();
+  },
+  20 * minutes,
+);
+
+test(
+  'a PostgreSQL with an archive goes back to a moment, and goes on with the Temporal of that moment',
+  async () => {
+    const owner = (await copy.sh('docker compose exec -T postgres id -u postgres')).trim();
+    await copy.sh(`mkdir archive && chown ${owner} archive`);
+    setInEnv('COMPOSE_FILE=docker-compose.yml:deploy/compose/archive.yaml');
+    setInEnv(`ARCHIVE_FOLDER=${join(copy.folder, 'archive')}`);
+    await copy.sh('docker compose up -d --no-deps --wait postgres', 5 * minutes);
+    await untilReady();
+    const before = await caller.film();
+    await copy.sh(blockWith('archive.sh base'), 5 * minutes);
+    const copied = await caller.film();
+    await caller.allEnded();
+    const ask = (sql: string) =>
+      copy.sh(`docker compose exec -T postgres psql -U video -d video -Atc "${sql}"`);
+    const moment = (await ask('select clock_timestamp()')).trim();
+    const after = await caller.film();
+    const segment = (await ask('select pg_walfile_name(pg_switch_wal())')).trim();
+    await copy.sh(`until [ -e archive/wal/${segment} ]; do sleep 1; done`, 2 * minutes);
+    const back = blockWith('archive.sh restore', { '2026-01-31 12:00:00+00': moment });
+    expect(await copy.sh(back, 10 * minutes)).toMatch(/The books agree: [1-9]/);
+    await copy.sh('docker compose up -d', 5 * minutes);
+    await untilReady();
+    for (const { id } of [before, copied]) await caller.ended(id);
+    const gone = await caller.call(`/v1/videos/generations/${after.id}`);
+    expect(gone.status).toBe(404);
     await caller.film();
     await agrees();
   },

@@ -31,7 +31,11 @@ const short = (calls: readonly string[]) =>
         .replaceAll(/\d{8}t\d{6}/g, 'STAMP'),
     );
 
-const reading = ['up -d --wait postgres', 'pg_restore --list', 'pg_restore --file=/dev/null'];
+const reading = [
+  'up -d --no-recreate --wait postgres',
+  'pg_restore --list',
+  'pg_restore --file=/dev/null',
+];
 const stopping = '--profile next stop api api-2 worker worker-next backup temporal';
 const renaming = ['video', 'temporal', 'temporal_visibility'].map(
   (name) => `alter database "${name}" rename to "${name}_before_STAMP"`,
