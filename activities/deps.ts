@@ -38,6 +38,7 @@ export type ActivitySettings = Pick<
   | 'dangerouslyAllowProviderHosts'
   | 'filesKeptDays'
   | 'tasksKeptDays'
+  | 'reportsTimeZone'
 > & {
   /**
    * The maximum of concurrent deliveries to one host, in this process. For one account the maximum

@@ -4,7 +4,13 @@
 import type { Difference } from '../src/money/audit.rows';
 import type { BillingLine } from '../src/planning/plan-types.rules';
 
-type FindingKind = 'closed' | 'stuck' | 'unwatched' | 'unreadable' | 'unknown_to_temporal';
+type FindingKind =
+  | 'closed'
+  | 'stuck'
+  | 'unwatched'
+  | 'unreadable'
+  | 'unknown_to_temporal'
+  | 'usage_zone';
 
 export interface ActivityEvents {
   taskOpened(taskId: string, traceId: string, model: string, heldMicros: number): void;

@@ -11,6 +11,7 @@ import { createRunJob } from './jobs/run-job';
 import { createWatchActivities } from './jobs/watch-channel';
 import { createAuditActivities } from './money/audit-books';
 import { createBillingActivities } from './money/billing';
+import { createUsageActivities } from './money/roll-up-usage';
 import { createReconcileActivities } from './reconcile/reconcile';
 
 /**
@@ -25,12 +26,13 @@ export function createTaskActivities(deps: WorkerDeps) {
   };
 }
 
-/** The activities that run as loops: the watchers of the channels, the reconciler and the audit. */
+/** The activities that run as loops: watchers of the channels, reconciler, audit and usage. */
 export function createLoopActivities(deps: WorkerDeps) {
   return {
     ...createWatchActivities(deps),
     ...createReconcileActivities(deps),
     ...createAuditActivities(deps),
+    ...createUsageActivities(deps),
   };
 }
 

@@ -3,4 +3,4 @@
 
 export { deliverCallback } from './deliver-callback';
 export { generateVideo } from './generate-video';
-export { audit, reconcile, watchChannel } from './loops';
+export { audit, reconcile, usage, watchChannel } from './loops';

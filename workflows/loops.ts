@@ -1,4 +1,4 @@
-// The workflows that belong to no task: watchers, reconciler and audit. Each workflow only runs one
+// The workflows that belong to no task: watchers, reconciler, audit and usage. Each workflow only runs one
 // activity. On a deploy these workflows move to the new code. The workflow of a task stays on the
 // build on which the task began.
 
@@ -9,8 +9,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities';
-import { type AuditReport, queuesOf, type ReconcileReport, type WatchInput } from './messages';
-import { auditPolicy, reconcilePolicy, watchPolicy } from './policies';
+import {
+  type AuditReport,
+  queuesOf,
+  type ReconcileReport,
+  type RollUpReport,
+  type WatchInput,
+} from './messages';
+import { auditPolicy, reconcilePolicy, usagePolicy, watchPolicy } from './policies';
 import { movesWithDeploys } from './versioning';
 
 // The Temporal task queue of these activities. The activities of video tasks use another queue, so
@@ -50,3 +56,10 @@ export async function audit(): Promise<AuditReport> {
   return auditBooks();
 }
 movesWithDeploys(audit);
+
+/** Started by a schedule of its own, so that a fault of the audit does not make the reports old. */
+export async function usage(): Promise<RollUpReport> {
+  const { rollUpUsage } = proxyActivities<Activities>({ ...usagePolicy, taskQueue: loopsQueue() });
+  return rollUpUsage();
+}
+movesWithDeploys(usage);

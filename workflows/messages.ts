@@ -11,6 +11,7 @@ export const workflowNames = {
   watchChannel: 'watchChannel',
   reconcile: 'reconcile',
   audit: 'audit',
+  usage: 'usage',
 } as const;
 
 /** The task queues of a service, from the name of its first one. */
@@ -50,6 +51,12 @@ export interface ReconcileReport {
 /** The result of an audit, for operators in the Temporal UI. The log names each difference. */
 export interface AuditReport {
   readonly differences: number;
+}
+
+/** The result of a roll-up of usage, for operators in the Temporal UI. */
+export interface RollUpReport {
+  /** The time zone of the days. */
+  readonly zone: string;
 }
 
 /**

@@ -119,3 +119,9 @@ export const auditPolicy: ActivityOptions = {
   heartbeatTimeout: '30 s',
   retry: { initialInterval: '10 s', backoffCoefficient: 2, maximumInterval: '5 min' },
 };
+
+/** For the roll-up of usage. The first one derives all days, and each day is kept. */
+export const usagePolicy: ActivityOptions = {
+  ...auditPolicy,
+  summary: 'derives the usage of days',
+};

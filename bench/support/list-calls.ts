@@ -11,8 +11,8 @@ import { claimCancels } from '../../src/jobs/cancels.rows';
 import { claimChecks } from '../../src/jobs/checks.rows';
 import { listChannelStates, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
-import { readMargins } from '../../src/money/margins.rows';
 import { statement } from '../../src/money/statement.rows';
+import { lastDays, readUsage } from '../../src/money/usage.rows';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
@@ -90,7 +90,12 @@ export function listsOfOperators(db: Knex): Calls {
       listCallbacks(db, { limit: 50, state: 'delivered' }),
     'admin callbacks list --state exhausted': () =>
       listCallbacks(db, { limit: 50, state: 'exhausted' }),
-    'admin margins of 30 days': () => readMargins(db, 'channel', 30),
+    'admin margins of 30 days': async () =>
+      readUsage(db, { ...(await lastDays(db, 30)), by: ['channel'] }),
+    'admin usage of 90 days by day and model': async () =>
+      readUsage(db, { ...(await lastDays(db, 90)), by: ['day', 'model'] }),
+    'usage of 400 days of the largest customer': async () =>
+      readUsage(db, { ...(await lastDays(db, 400)), by: ['day'], account: largestAccount }),
     'admin channels': () => listChannelStates(db),
     'counts for the metrics': () => readOpenWork(db),
   };

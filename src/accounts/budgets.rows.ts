@@ -82,13 +82,14 @@ export async function readBudgets(
 }
 
 /**
- * The first instant at which the clocks of the account show `midnight`. Where summer time ends at
- * one o'clock, a midnight occurs twice in a night, and PostgreSQL takes the second one.
+ * The first instant at which the clocks of a zone, by default that of the account, show `midnight`.
+ * Where summer time ends at one o'clock, a midnight occurs twice in a night, and PostgreSQL takes the
+ * second one.
  */
-const firstInstant = (midnight: string) =>
-  `case when (${midnight} at time zone time_zone - interval '1 hour') at time zone time_zone = ${midnight}
-        then ${midnight} at time zone time_zone - interval '1 hour'
-        else ${midnight} at time zone time_zone end`;
+export const firstInstant = (midnight: string, zone = 'time_zone'): string =>
+  `case when (${midnight} at time zone ${zone} - interval '1 hour') at time zone ${zone} = ${midnight}
+        then ${midnight} at time zone ${zone} - interval '1 hour'
+        else ${midnight} at time zone ${zone} end`;
 
 /**
  * The time is that of the statement, because a transaction may have waited for a lock since its

@@ -23,13 +23,13 @@ import { eraseAccount } from './admin/erase';
 import { helpOn, unknownCommand } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
-import { margins } from './admin/margins';
 import { reconcileLost } from './admin/reconcile';
 import { migrateBoth } from './admin/schema';
 import { removeFile, storageUsage } from './admin/storage';
 import { escaped } from './admin/tables';
 import { taskCommands } from './admin/tasks';
 import { termCommands } from './admin/terms';
+import { usageCommands } from './admin/usage';
 import { type Command, CommandError } from './command';
 
 export const adminCommands: readonly AdminCommand[] = [
@@ -42,7 +42,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...keyCommands,
   ...taskCommands,
   ...bookCommands,
-  margins,
+  ...usageCommands,
   ...budgetCommands,
   ...callbackCommands,
   checkCatalogue,

@@ -86,6 +86,7 @@ function show(meters: Meters, open: OpenWork): void {
   // If there was no audit yet, the age of the last audit is set to infinity, so that the alert
   // fires.
   meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
+  meters.set('video_usage_age_seconds', {}, open.usageAgeSeconds);
   meters.set('video_database_gauges_up', {}, 1);
 }
 
@@ -97,6 +98,7 @@ const alone = [
   'video_held_amount',
   'video_reconciler_age_seconds',
   'video_audit_age_seconds',
+  'video_usage_age_seconds',
 ] as const;
 
 /**

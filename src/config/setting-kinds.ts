@@ -40,6 +40,17 @@ export function zeroOrWhole(min: number, max: number) {
   });
 }
 
+export function timeZone() {
+  return read('a time zone such as Europe/Berlin', (given) => {
+    try {
+      new Intl.DateTimeFormat('en', { timeZone: given });
+      return given;
+    } catch {
+      return undefined;
+    }
+  });
+}
+
 export function port() {
   return whole(0, 65_535);
 }

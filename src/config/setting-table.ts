@@ -15,6 +15,7 @@ import {
   port,
   secret,
   text,
+  timeZone,
   url,
   webUrl,
   whole,
@@ -104,6 +105,11 @@ export const table = z.object({
 
   // Accounts and money.
   CURRENCY: code().default('CNY').describe('The one currency of all amounts.'),
+  REPORTS_TIME_ZONE: timeZone()
+    .default('UTC')
+    .describe(
+      'Time zone of the days and months in reports of usage; after a change run `admin usage rebuild`.',
+    ),
 
   // Storage of files.
   STORAGE_DIR: text()

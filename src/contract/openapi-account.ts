@@ -5,6 +5,7 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { errorResponses, jsonReply, pageQuery, taskIdParameter } from './openapi-parts';
 import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
 import { withoutNul } from './safe-json';
+import { summarySchema, usageNames, usageSchema } from './usage-schema';
 import { taskStatuses } from './vocabulary';
 
 /** The largest number of eleven digits. As a unix time it is in the year 5138. */
@@ -67,6 +68,54 @@ export const accountOperations = {
         description: 'One page.',
         content: {
           'application/json': { schema: statementSchema },
+          'text/csv': { schema: z.string() },
+        },
+      },
+      ...listErrors,
+    },
+  },
+  summary: {
+    operationId: 'getMonthSummary',
+    tags: ['Account'],
+    summary: 'What the account had, got and was charged in a month',
+    description: 'As CSV with `Accept: text/csv`.',
+    requestParams: {
+      path: z.object({ month: z.string().regex(/^[1-9][0-9]{3}-(0[1-9]|1[0-2])$/) }),
+    },
+    responses: {
+      '200': {
+        description: 'The month, until now if it goes on.',
+        content: {
+          'application/json': { schema: summarySchema },
+          'text/csv': { schema: z.string() },
+        },
+      },
+      ...listErrors,
+    },
+  },
+  usage: {
+    operationId: 'getUsage',
+    tags: ['Account'],
+    summary: 'What the tasks of each day, model or key were charged',
+    description: 'A task counts on the day of its end. As CSV with `Accept: text/csv`.',
+    requestParams: {
+      query: z.object({
+        from: z.iso.date().optional().meta({ description: 'The first day. Default: 30 days.' }),
+        to: z.iso.date().optional().meta({ description: 'The last day. Default: today.' }),
+        by: z
+          .string()
+          .regex(new RegExp(`^(${usageNames.join('|')})(,(${usageNames.join('|')}))*$`))
+          .optional()
+          .meta({
+            description: `Some of ${usageNames.join(', ')}, separated by commas. Default: day.`,
+          }),
+      }),
+    },
+    responses: {
+      '200': {
+        description: 'The report.',
+        content: {
+          'application/json': { schema: usageSchema },
           'text/csv': { schema: z.string() },
         },
       },

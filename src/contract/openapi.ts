@@ -192,6 +192,8 @@ function otherPaths(): ZodOpenApiPathsObject {
     '/v1/tasks': { get: accountOperations.tasks },
     '/v1/account': { get: accountOperations.account },
     '/v1/account/statement': { get: accountOperations.statement },
+    '/v1/account/summaries/{month}': { get: accountOperations.summary },
+    '/v1/usage': { get: accountOperations.usage },
     ...webhookPaths,
     ...filePaths,
     ...servicePaths,

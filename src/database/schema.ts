@@ -392,6 +392,14 @@ create index transfers_budgets on transfers (account_id, task_created_at)
 create index transfers_corrections on transfers (task_id)
   where kind = 'correction' and task_id is not null;
 
+-- The credits and corrections of an account, for the summaries of its months.
+create index transfers_given on transfers (account_id, created_at) where task_created_at is null;
+
+-- The movements of a day, of all accounts (usage-parts.rows.ts). Movements are stored in the order of
+-- their times, so a small index of page ranges finds them.
+create index transfers_created on transfers
+  using brin (created_at) with (pages_per_range = 32, autosummarize = on);
+
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'rows of % are never changed or removed', tg_table_name;
@@ -414,6 +422,51 @@ create table budgets (
   limit_micros micros not null,
   unique nulls not distinct (account_id, key_id, period)
 );
+`;
+
+/** Usage: what each day brought in and cost, derived from the movements. */
+const usage = `
+-- What ended on a day, for one account, key, model, channel and kind of job. Hourly, the worker
+-- deletes the rows of a day and derives them again (roll-up.rows.ts), so a row is never counted up. The rows stay
+-- when tasks are forgotten, and contain no content. A correction of a task counts on the day on
+-- which it moved.
+create table usage_days (
+  -- In the time zone of \`usage_state\`.
+  day        date not null,
+  account_id text not null,
+  -- Empty if the task has no key.
+  key_id     text not null,
+  model      text not null,
+  -- Empty if no channel had the job, or if the job is forgotten.
+  channel    text not null,
+  -- generation or super_resolution.
+  kind       text not null,
+  -- Ended tasks, those that failed, and the length of their videos. They count with the generation.
+  tasks      integer not null,
+  failed     integer not null,
+  milliseconds bigint not null,
+  -- Jobs that made a video, and those of them whose cost is not known.
+  jobs         integer not null,
+  without_cost integer not null,
+  charged    micros not null,
+  -- What corrections of tasks gave back; below zero if they took more.
+  corrected  signed_micros not null,
+  -- Charges less corrections of the jobs whose cost is not known.
+  revenue_without_cost signed_micros not null,
+  cost       micros not null,
+  -- The part of \`cost\` for videos of tasks that failed.
+  lost_cost  micros not null,
+  primary key (account_id, day, key_id, model, channel, kind)
+);
+create index usage_days_day on usage_days (day);
+
+-- The time zone of the days in \`usage_days\`, and the time until which they contain all movements.
+create table usage_state (
+  only_row boolean primary key default true check (only_row),
+  zone     text not null default 'UTC',
+  until    timestamptz not null default 'epoch'
+);
+insert into usage_state default values;
 `;
 
 /** Callbacks: the state of each task's callback, and each attempt to deliver it. */
@@ -565,6 +618,7 @@ export const schema = [
   tasks,
   jobs,
   ledger,
+  usage,
   budgets,
   callbacks,
   files,

@@ -1,5 +1,5 @@
-// Creates what the service needs in Temporal: search attributes, the schedules of the reconciler
-// and the audit, and the watchers of each channel. Every step may be repeated, also by several
+// Creates what the service needs in Temporal: search attributes, the schedules of the reconciler,
+// the audit and the usage, and the watchers of each channel. Every step may be repeated, also by several
 // processes at once.
 
 import type { Client } from '@temporalio/client';
@@ -58,8 +58,20 @@ export async function ensureAuditSchedule(
   });
 }
 
+/** The roll-up of usage also runs every hour, and immediately after its schedule is created. */
+export async function ensureUsageSchedule(
+  client: Client,
+  queues: ReturnType<typeof queuesOf>,
+): Promise<void> {
+  await ensureSchedule(client, queues, {
+    workflow: workflowNames.usage,
+    everySeconds: 3600,
+    workflowExecutionTimeout: '55 min',
+  });
+}
+
 interface Plan {
-  readonly workflow: 'reconcile' | 'audit';
+  readonly workflow: 'reconcile' | 'audit' | 'usage';
   readonly everySeconds: number;
   /** Ends a run that hangs, so that the next run can start. */
   readonly workflowExecutionTimeout: '10 min' | '55 min';

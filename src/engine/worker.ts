@@ -29,6 +29,7 @@ import {
   ensureAuditSchedule,
   ensureReconcileSchedule,
   ensureSearchAttributes,
+  ensureUsageSchedule,
   ensureWatchers,
   tryUntilDone,
 } from './setup';
@@ -107,7 +108,7 @@ export async function startWorker(
 
 const setupPauseMs = 5_000;
 
-/** Starts watchers, reconciler and audit. Temporal then keeps them running. */
+/** Starts watchers, reconciler, audit and usage. Temporal then keeps them running. */
 async function ensureLoops(
   { temporal, reconcileIntervalSeconds }: WorkerSettings,
   { catalogue }: WorkerParts,
@@ -117,6 +118,7 @@ async function ensureLoops(
   await ensureWatchers(client, queues, Object.keys(catalogue().channels));
   await ensureReconcileSchedule(client, queues, reconcileIntervalSeconds);
   await ensureAuditSchedule(client, queues);
+  await ensureUsageSchedule(client, queues);
 }
 
 // A stopping worker cancels its activities after ten seconds, and another worker retries them. The

@@ -9,6 +9,7 @@ import { deliveryRoutes } from '../files/deliver.routes';
 import { createSendBytes } from '../files/send-bytes.http';
 import { uploadRoutes } from '../files/uploads.routes';
 import { accountRoutes } from '../money/account.routes';
+import { usageRoutes } from '../money/usage.routes';
 import { modelRoutes } from '../planning/models.routes';
 import { answerCreate } from '../tasks/create/answer.http';
 import { createTask } from '../tasks/create/create.http';
@@ -80,6 +81,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   modelRoutes(routes, deps);
   callbackRoutes(routes, findNamed);
   accountRoutes(routes);
+  usageRoutes(routes);
   webhookRoutes(routes, deps);
   uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });
 

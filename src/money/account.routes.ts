@@ -4,6 +4,7 @@
 import { showAccount } from '../accounts/accounts.rows';
 import { formatMicros } from '../accounts/amount.rules';
 import { assert } from '../assert';
+import { csvOf } from '../contract/csv';
 import { movementSchema } from '../contract/reply-schema';
 import type { KeyedRouter } from '../gateway/context';
 import { afterOf, limitOf, readQuery, refuseUnknown } from '../gateway/paging';
@@ -37,7 +38,7 @@ export function accountRoutes(router: KeyedRouter): void {
     if (ctx.accepts('json', 'text/csv') === 'text/csv') {
       if (next) ctx.set('Link', `</v1/account/statement?limit=${limit}&after=${next}>; rel="next"`);
       ctx.type = 'text/csv';
-      ctx.body = csvOf(page.map(movementOf));
+      ctx.body = csvOf(columns, page.map(movementOf));
       return;
     }
     ctx.body = { data: page.map(movementOf), next };
@@ -63,20 +64,4 @@ function movementOf(row: StatementRow) {
   };
 }
 
-type Movement = ReturnType<typeof movementOf>;
-const columns = Object.keys(movementSchema.shape) as (keyof Movement)[];
-
-function csvOf(movements: readonly Movement[]): string {
-  const lines = movements.map((movement) => columns.map((name) => cell(movement[name])).join(','));
-  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`;
-}
-
-/**
- * Quotes a cell if needed. Text that a spreadsheet would run as a formula gets a leading
- * apostrophe; negative amounts do not.
- */
-function cell(value: string | number | null): string {
-  let text = String(value ?? '');
-  if (/^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const columns = Object.keys(movementSchema.shape);

@@ -2,7 +2,9 @@
 // movement that breaks it, and the values found. Rules that the schema enforces are checked too,
 // because an operator can change a schema by hand.
 
-// The sums with which each account of the batch begins: those of its last movement before \`since\`,
+import { usageNames, usageParts, usageSums } from './usage-parts.rows';
+
+// The sums with which each account of the batch begins: those of its last movement before `since`,
 // or zero. The movements after it are checked. One older movement is read again: if the last one was
 // removed, the task of both shows it.
 const start = `
@@ -193,11 +195,54 @@ const eachUnmoved = `
    where start_at is null and (finished_at is null or object -> 'billing' is not null)
      and not exists (select 1 from transfers where transfers.id = tasks.id || ':hold')`;
 
+const sumsFormat = `'%s tasks, %s failed, %s ms, charged %s, corrected %s'`;
+// A job that was charged nothing leaves no trace once it is forgotten.
+const usageOfNothing = `format(${sumsFormat}, 0, 0, 0, 0, 0)`;
+
+// The kept usage is what the movements lead to. Channels and costs are those of the jobs, so they are
+// compared only for tasks that are not forgotten, and only once no cost can become known any more.
+const eachUsage = `
+  with counted as (
+    select * from movement where created_at < (select until from usage_state)
+  ), ${usageParts('counted', '(select zone from usage_state)')}
+  , derived_rows as (
+    select ${usageNames}, bool_or(is_forgotten) as is_forgotten, ${usageSums}
+      from part group by ${usageNames}
+  ), derived as (${usageOfAllChannels('derived_rows', 'bool_or(is_forgotten)')}
+  ), kept as (
+    ${usageOfAllChannels('(select * from usage_days join start using (account_id)) of_batch', 'false')})
+  select 'the kept usage is that of the movements' as rule, account_id as subject,
+         format('on %s for %s: kept %s; derived %s', day, model,
+                coalesce(kept.sums, 'nothing') || ' ' || coalesce(kept.jobs, ''),
+                coalesce(derived.sums, 'nothing') || ' ' || coalesce(derived.jobs, '')) as found
+    from derived full join kept using (account_id, day, key_id, model, kind)
+   where coalesce(derived.sums, ${usageOfNothing}) <> coalesce(kept.sums, ${usageOfNothing})
+      or derived.jobs is distinct from kept.jobs and not derived.is_forgotten
+         and day < (select cast(until at time zone zone as date) - 10 from usage_state)`;
+
+/** `sums` follows from the movements and their tasks, and `jobs` from the jobs of the tasks. */
+function usageOfAllChannels(rows: string, isForgotten: string): string {
+  return `
+    select account_id, day, key_id, model, kind, ${isForgotten} as is_forgotten,
+           format(${sumsFormat}, sum(tasks), sum(failed), sum(milliseconds), sum(charged),
+                  sum(corrected)) as sums,
+           string_agg(format('(%s: %s jobs, %s without cost with %s, cost %s, lost %s, charged %s)',
+                             channel, jobs, without_cost, revenue_without_cost, cost, lost_cost,
+                             charged), '' order by channel) as jobs
+      from ${rows} group by account_id, day, key_id, model, kind`;
+}
+
 /** The statements for one batch. Their bindings are `accounts` and `since`; in full it is null. */
 export function checksOf(isFull: boolean) {
   const taskMovement = isFull ? 'select * from movement where task_id is not null' : withOlder;
   const sets = `with start as (${start}), movement as (${movement}), task_movement as (${taskMovement})`;
-  const checks = [eachMovement, eachAccount, eachStep, eachTask, ...(isFull ? [eachUnmoved] : [])];
+  const checks = [
+    eachMovement,
+    eachAccount,
+    eachStep,
+    eachTask,
+    ...(isFull ? [eachUnmoved, eachUsage] : []),
+  ];
   return {
     counting: `${sets} select count(*) as transfers from movement`,
     checks: checks.map((check) => `${sets}\n${check.trim().replace(/^with /, ', ')}`),

@@ -15,6 +15,8 @@ export interface OpenWork {
   readonly reconcilerAgeSeconds: number;
   /** Null if no audit has run yet. */
   readonly auditAgeSeconds: number | null;
+  /** The age of the newest movements that the roll-up of usage contains. */
+  readonly usageAgeSeconds: number;
 }
 
 interface OpenTasks {
@@ -83,7 +85,9 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
            (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'reconciler')
              as "reconcilerAgeSeconds",
            (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'audit')
-             as "auditAgeSeconds"`);
+             as "auditAgeSeconds",
+           (select extract(epoch from now() - until)::float8 from usage_state)
+             as "usageAgeSeconds"`);
   const [open] = rows;
   if (!open) throw new Error('A select without a table answers one row.');
   return open;

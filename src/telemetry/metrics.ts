@@ -96,6 +96,11 @@ export const metrics = {
     of: 'api',
     help: 'Time since the last audit of the books.',
   },
+  video_usage_age_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Age of the newest movements that are rolled up into usage.',
+  },
   video_result_awaited_seconds: {
     kind: 'gauge',
     of: 'api',

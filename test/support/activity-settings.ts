@@ -9,6 +9,7 @@ export const activitySettings: ActivitySettings = {
   callbacksPerHostMax: 10,
   filesKeptDays: 30,
   tasksKeptDays: 400,
+  reportsTimeZone: 'UTC',
 };
 
 /** For a worker that does not stop. */

@@ -4,7 +4,7 @@
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
 import { listChannelStates } from '../../src/jobs/watchers.rows';
 import { audit } from '../../src/money/audit.rows';
-import { readMargins } from '../../src/money/margins.rows';
+import { lastDays, readUsage } from '../../src/money/usage.rows';
 import { type Service, startService, textTask } from '../support/service';
 
 const second = 'studio:SECOND';
@@ -48,9 +48,10 @@ test('tasks succeed by the key that works, while the refused key rests and shows
   expect(await faultOf(second)).toBeNull();
   const { rows } = await service.db.raw('select distinct channel, cost_micros::int from jobs');
   expect(rows).toEqual([{ channel: second, cost_micros: 2_000_000 }]);
-  const [margin] = await readMargins(service.db, 'channel', 1);
+  const days = await lastDays(service.db, 2);
+  const usage = await readUsage(service.db, { ...days, by: ['channel'] });
+  const margin = usage?.rows.find(({ of }) => of.channel === second);
   expect(margin).toMatchObject({
-    name: second,
     jobs: tasks,
     known: { costMicros: tasks * 2_000_000 },
   });

@@ -30,6 +30,7 @@ test('for an empty database, the metrics show no open work, no held money and no
     heldMicros: 0,
     reconcilerAgeSeconds: expect.any(Number),
     auditAgeSeconds: null,
+    usageAgeSeconds: expect.any(Number) as number,
   });
 });
 

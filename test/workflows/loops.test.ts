@@ -64,3 +64,9 @@ test('the workflow of the audit returns the number of differences', async () => 
   const result = await run({ auditBooks: async () => report }, workflowNames.audit);
   expect(result).toEqual(report);
 });
+
+test('the workflow of the usage returns the time zone of the days', async () => {
+  const report = { zone: 'Europe/Berlin' };
+  const result = await run({ rollUpUsage: async () => report }, workflowNames.usage);
+  expect(result).toEqual(report);
+});

@@ -160,6 +160,7 @@ async function recordLoops(
     },
     reconcileOnce: async () => ({ checked: 0, closed: [], stopped: [], stuck: [] }),
     auditBooks: async () => ({ differences: 0 }),
+    rollUpUsage: async () => ({ zone: 'UTC' }),
   };
   const common = { connection: env.nativeConnection };
   const workers = await Promise.all([
@@ -180,6 +181,7 @@ async function recordLoops(
   await run('watcher', workflowNames.watchChannel, watch);
   await run('reconcile', workflowNames.reconcile);
   await run('audit', workflowNames.audit);
+  await run('usage', workflowNames.usage);
   for (const worker of workers) worker.shutdown();
   await Promise.all(runs);
 }

@@ -7,8 +7,7 @@ import { warningsOf } from '../../planning/catalogue-warnings';
 import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
 import { plainVideo } from '../../planning/plain-video.rules';
 import type { AdminCommand, Answer } from './command-line';
-import { percentOf } from './margins';
-import { amount, table } from './tables';
+import { amount, percentOf, table } from './tables';
 
 export const checkCatalogue: AdminCommand = {
   name: 'catalogue check',

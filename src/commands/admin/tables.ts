@@ -42,6 +42,11 @@ export const moment = (at: Date): string => `${at.toISOString().slice(0, 19).rep
 
 export const amount = (micros: number): string => formatMicros(micros);
 
+/** The margin as a share of the charge, in whole per cents; null if nothing was charged. */
+export function percentOf(charged: number, cost: number): number | null {
+  return charged === 0 ? null : Math.round(((charged - cost) / charged) * 100);
+}
+
 function isNumber(cell: Cell): boolean {
   return typeof cell === 'number' || (typeof cell === 'string' && /^-?\d+\.\d{6}$/.test(cell));
 }
