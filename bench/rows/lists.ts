@@ -10,6 +10,7 @@ import { readCatalogue } from '../../src/commands/load-catalogue';
 import { projectFolder } from '../../src/commands/package-info';
 import { connect } from '../../src/database/database';
 import { openTask } from '../../src/money/ledger.rows';
+import { rollUp } from '../../src/money/roll-up.rows';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { type Finding, p99, type Row } from '../row';
 import { ledgerTasks } from '../support/ledger-task';
@@ -18,6 +19,7 @@ import {
   type Calls,
   listsOfCallers,
   listsOfOperators,
+  reportsOfUsage,
   searchesOfReconciler,
   statementsOfTask,
 } from '../support/list-calls';
@@ -27,6 +29,7 @@ import { largestAccount, writeSlimTasks } from '../support/slim-tasks';
 import type { World } from '../world';
 
 const msMax = 20;
+const msMaxOfUsage = 100;
 const times = 20;
 
 export const listsRow: Row = {
@@ -69,6 +72,8 @@ export async function timeLists(
   };
   await time(listsOfCallers(db, tasks));
   await time(listsOfOperators(db));
+  await rollUp(db, 'UTC');
+  await time(reportsOfUsage(db), '', msMaxOfUsage);
   await time(searchesOfReconciler(db));
   await time(statementsOfTask(db, makeTask));
   for (const period of ['day', 'month', 'total'] as const) {

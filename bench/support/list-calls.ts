@@ -12,7 +12,7 @@ import { claimChecks } from '../../src/jobs/checks.rows';
 import { listChannelStates, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
 import { statement } from '../../src/money/statement.rows';
-import { lastDays, readUsage } from '../../src/money/usage.rows';
+import { lastDays, readUsage, type UsageAsked } from '../../src/money/usage.rows';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
@@ -90,14 +90,22 @@ export function listsOfOperators(db: Knex): Calls {
       listCallbacks(db, { limit: 50, state: 'delivered' }),
     'admin callbacks list --state exhausted': () =>
       listCallbacks(db, { limit: 50, state: 'exhausted' }),
-    'admin margins of 30 days': async () =>
-      readUsage(db, { ...(await lastDays(db, 30)), by: ['channel'] }),
-    'admin usage of 90 days by day and model': async () =>
-      readUsage(db, { ...(await lastDays(db, 90)), by: ['day', 'model'] }),
-    'usage of 400 days of the largest customer': async () =>
-      readUsage(db, { ...(await lastDays(db, 400)), by: ['day'], account: largestAccount }),
     'admin channels': () => listChannelStates(db),
     'counts for the metrics': () => readOpenWork(db),
+  };
+}
+
+/** Reports of usage. They read a row for each account, key, model and day. */
+export function reportsOfUsage(db: Knex): Calls {
+  const report = (days: number, asked: Omit<UsageAsked, 'from' | 'to'>) => async () =>
+    readUsage(db, { ...(await lastDays(db, days)), ...asked });
+  return {
+    'admin margins of 30 days': report(30, { by: ['channel'] }),
+    'admin usage of 90 days by model': report(90, { by: ['model'] }),
+    'usage of 400 days of the largest customer': report(400, {
+      by: ['day'],
+      account: largestAccount,
+    }),
   };
 }
 

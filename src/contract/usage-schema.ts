@@ -28,8 +28,8 @@ const usageTotal = z
 
 export const usageSchema = z
   .strictObject({
-    from: day,
-    to: day.meta({ description: 'The last day; it is included.' }),
+    first_day: day,
+    last_day: day,
     time_zone: zone,
     currency: z.string(),
     by: z.array(z.enum(usageNames)),

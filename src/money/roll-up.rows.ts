@@ -42,13 +42,15 @@ export async function rollUp(
   return known;
 }
 
-/** The first roll-up begins with the day of the oldest account. */
+/** The first roll-up begins with the day of the oldest movement. */
 async function begin(db: Knex, zone: string): Promise<string> {
   await db.raw(
     `update usage_state
         set zone = :zone, until = coalesce(
-              (select ${firstInstant(`date_trunc('day', min(created_at) at time zone :zone)`, ':zone')}
-                 from accounts), now() - ${margin})
+              (select ${firstInstant(`date_trunc('day', min(first.created_at) at time zone :zone)`, ':zone')}
+                 from accounts cross join lateral (
+                      select created_at from transfers
+                       where account_id = accounts.id order by seq limit 1) first), now() - ${margin})
       where until = 'epoch'`,
     { zone },
   );

@@ -23,6 +23,15 @@ export const usageSums = usageFigures
   .map((figure) => `coalesce(sum(${figure}), 0)::bigint as ${figure}`)
   .join(', ');
 
+/** The columns of the job of one kind; a task has at most one. */
+const ofJob = (kind: string) =>
+  ['status', 'channel', 'cost_micros']
+    .map(
+      (name) =>
+        `max(${name}) filter (where kind = '${kind}') as ${kind}_${name.replace('_micros', '')}`,
+    )
+    .join(', ');
+
 /**
  * SQL for two `with` queries. `part` has the usage of the movements of another query, with the days of
  * a time zone. A task that succeeded has made a video, also if its job is
@@ -43,35 +52,38 @@ export const usageParts = (movements = 'movement', zone = ':zone'): string => `
       from ${movements} where kind = 'correction' and task_id is not null
   ), part as (
     select cast(event.at at time zone ${zone} as date) as day, event.account_id,
-           coalesce(task.key_id, '') as key_id, task.model, coalesce(job.channel, '') as channel,
+           coalesce(task.key_id, '') as key_id, task.model, coalesce(line.channel, '') as channel,
            line.kind,
            cast(is_end and is_first as integer) as tasks,
            cast(is_end and is_first and task.status = 'failed' as integer) as failed,
            case when is_end and is_first and task.status = 'succeeded'
                 then coalesce(round(length * 1000), 0) else 0 end as milliseconds,
            cast(is_end and is_made as integer) as jobs,
-           cast(is_end and is_made and job.cost_micros is null as integer) as without_cost,
+           cast(is_end and is_made and line.cost is null as integer) as without_cost,
            line.charged, line.corrected,
-           case when is_made and job.cost_micros is null then line.charged - line.corrected
+           case when is_made and line.cost is null then line.charged - line.corrected
                 else 0 end as revenue_without_cost,
-           case when is_end then coalesce(job.cost_micros, 0) else 0 end as cost,
-           case when is_end and task.status = 'failed' then coalesce(job.cost_micros, 0)
+           case when is_end then coalesce(line.cost, 0) else 0 end as cost,
+           case when is_end and task.status = 'failed' then coalesce(line.cost, 0)
                 else 0 end as lost_cost,
-           job.status is null as is_forgotten
+           line.status is null as is_forgotten
       from event
      cross join lateral (
            select key_id, model, status,
                   cast(coalesce(object->'usage'->>'seconds', object->>'duration') as numeric)
                     as length
              from tasks where id = event.task_id offset 0) task
-     cross join lateral (values ('generation', true, generation, corrected),
-                                ('super_resolution', false, super_resolution, 0))
-                line (kind, is_first, charged, corrected)
-      left join lateral (
-           select channel, status, cost_micros from jobs
-            where task_id = event.task_id and kind = line.kind offset 0) job on true
      cross join lateral (
-           select coalesce(job.status = 'succeeded', false)
+           select ${ofJob('generation')}, ${ofJob('super_resolution')}
+             from jobs where task_id = event.task_id offset 0) job
+     cross join lateral (values
+           ('generation', true, generation, corrected,
+            generation_status, generation_channel, generation_cost),
+           ('super_resolution', false, super_resolution, 0,
+            super_resolution_status, super_resolution_channel, super_resolution_cost))
+           line (kind, is_first, charged, corrected, status, channel, cost)
+     cross join lateral (
+           select coalesce(line.status = 'succeeded', false)
                   or task.status = 'succeeded' and (is_first or line.charged > 0)
                   as is_made) work
      where is_first or is_end and (line.charged > 0 or is_made)

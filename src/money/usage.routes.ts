@@ -37,7 +37,8 @@ export function usageRoutes(router: KeyedRouter): void {
     }
     const currency = await currencyOf(ctx);
     const total = totalOf(report.total);
-    ctx.body = { ...days, time_zone: report.zone, currency, by, data, total };
+    const span = { first_day: days.from, last_day: days.to, time_zone: report.zone };
+    ctx.body = { ...span, currency, by, data, total };
   });
 
   router.get('/v1/account/summaries/:month', async (ctx) => {

@@ -808,7 +808,7 @@ describe('wrong use', () => {
       2,
       'There is no command "account list".\nDid you mean "accounts list"[?] "admin',
     ],
-    ['usage --account a', 2, 'There is no command "usage".\nDid you mean "storage usage"[?]'],
+    ['margin --by model', 2, 'There is no command "margin".\nDid you mean "margins"[?]'],
     ['statment acct_a', 2, 'Did you mean "statement"?'],
     ['accounts create --name a --no-key=1', 2, '--no-key takes no value'],
     ['accounts create --name a --no-key --models studio-2.0', 2, '--no-key makes no key'],
@@ -849,7 +849,7 @@ describe('wrong use', () => {
     expect(asJson.json).toEqual({ error: expect.stringMatching(reason), exitCode });
   });
 
-  test.each(['nonsense', 'usage', 'accounts', 'accounts nonsense', 'help nonsense'])(
+  test.each(['nonsense', 'margin', 'accounts', 'accounts nonsense', 'help nonsense'])(
     'the answer to the unknown command "%s" has two lines',
     async (line) => {
       expect((await admin(line)).err).toMatch(/^There is no command ".*"\.\n.+\n$/);

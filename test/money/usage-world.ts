@@ -181,10 +181,6 @@ export async function writeWorld(
   for (const id of customers) {
     await anAccountWith(db, id, 900_000_000_000);
     given.push({ atMs, account: id, kind: 'credit', amount: 900_000_000_000 });
-    await db.raw('update accounts set created_at = ? where id = ?', [
-      new Date(startMs).toISOString(),
-      id,
-    ]);
   }
   await date();
   const longestMs = (2 * days * dayMs) / steps;

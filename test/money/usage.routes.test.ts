@@ -59,10 +59,10 @@ describe('GET /v1/usage', () => {
   test('by default shows the last thirty days', async () => {
     const customer = await aCustomer();
     const { json } = await customer.get('/v1/usage');
-    expect(json).toMatchObject({ to: json.data[0].day, by: ['day'], data: [figures] });
-    expect(Date.parse(json.to) - Date.parse(json.from)).toBe(29 * 86_400_000);
+    expect(json).toMatchObject({ last_day: json.data[0].day, by: ['day'], data: [figures] });
+    expect(Date.parse(json.last_day) - Date.parse(json.first_day)).toBe(29 * 86_400_000);
     expect((await customer.get('/v1/usage?to=2020-01-31')).json).toMatchObject({
-      ...{ from: '2020-01-02', data: [], total: { tasks: 0, charged: '0.000000' } },
+      ...{ first_day: '2020-01-02', data: [], total: { tasks: 0, charged: '0.000000' } },
     });
   });
 

@@ -275,6 +275,57 @@ class Movement(TypedDict):
     currency: str
     reason: str
 
+class MonthSummary(TypedDict):
+    month: str
+    time_zone: str
+    complete: bool
+    currency: str
+    opening_balance: str
+    credits: str
+    corrections: str
+    charged: str
+    closing_balance: str
+    lines: List[SummaryLine]
+
+class SummaryLine(TypedDict):
+    model: str
+    key: str
+    tasks: int
+    failed: int
+    seconds: float
+    charged: str
+
+class UsageReport(TypedDict):
+    first_day: str
+    last_day: str
+    time_zone: str
+    currency: str
+    by: List[Literal["day", "week", "month", "model", "key", "kind"]]
+    data: List[Usage]
+    total: UsageTotal
+
+class _UsageNeeded(TypedDict):
+    tasks: int
+    failed: int
+    seconds: float
+    charged: str
+    corrected: str
+
+class Usage(_UsageNeeded, total=False):
+    day: str
+    week: str
+    month: str
+    model: str
+    key: str
+    kind: Literal["generation", "super_resolution"]
+
+class UsageTotal(TypedDict):
+    tasks: int
+    failed: int
+    seconds: float
+    charged: str
+    corrected: str
+
 class Webhook(TypedDict):
     id: str
     object: Literal["webhook"]

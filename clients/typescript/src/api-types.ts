@@ -397,6 +397,84 @@ export interface Movement {
   reason: string;
 }
 
+export interface MonthSummary {
+  month: string;
+  /** The days and months begin at midnight in this time zone. */
+  time_zone: string;
+  /** False while the month goes on. */
+  complete: boolean;
+  currency: string;
+  /** The available and the held amount together, as the month began. */
+  opening_balance: string;
+  /** Decimal amount, six places. */
+  credits: string;
+  /** Decimal amount, six places. */
+  corrections: string;
+  /** Decimal amount, six places. */
+  charged: string;
+  /** The opening balance with credits and corrections, without what was charged. */
+  closing_balance: string;
+  lines: Array<SummaryLine>;
+}
+
+export interface SummaryLine {
+  model: string;
+  key: string;
+  /** Tasks that ended. */
+  tasks: number;
+  /** Those of them that failed. */
+  failed: number;
+  /** The length of the videos. */
+  seconds: number;
+  /** Decimal amount, six places. */
+  charged: string;
+}
+
+export interface UsageReport {
+  first_day: string;
+  last_day: string;
+  /** The days and months begin at midnight in this time zone. */
+  time_zone: string;
+  currency: string;
+  by: Array<"day" | "week" | "month" | "model" | "key" | "kind">;
+  data: Array<Usage>;
+  total: UsageTotal;
+}
+
+export interface Usage {
+  day?: string;
+  /** The first day of the week, a Monday. */
+  week?: string;
+  month?: string;
+  model?: string;
+  /** The id of the key. */
+  key?: string;
+  kind?: "generation" | "super_resolution";
+  /** Tasks that ended. */
+  tasks: number;
+  /** Those of them that failed. */
+  failed: number;
+  /** The length of the videos. */
+  seconds: number;
+  /** Decimal amount, six places. */
+  charged: string;
+  /** What corrections of tasks gave back. */
+  corrected: string;
+}
+
+export interface UsageTotal {
+  /** Tasks that ended. */
+  tasks: number;
+  /** Those of them that failed. */
+  failed: number;
+  /** The length of the videos. */
+  seconds: number;
+  /** Decimal amount, six places. */
+  charged: string;
+  /** What corrections of tasks gave back. */
+  corrected: string;
+}
+
 export interface Webhook {
   id: string;
   object: "webhook";
