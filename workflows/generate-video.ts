@@ -1,7 +1,6 @@
-// The workflow of one task: admit, generate, enhance, store, settle, announce. The state of the
-// workflow is in task-state.ts, and the endings are in src/tasks/ending.rules.ts. Only activities use the
-// database, the providers and the storage. Calculations are pure functions, most of them in
-// rules of src.
+// The story of one task: admit, generate, enhance, store, settle, announce. What the workflow knows and
+// tells on the way is in task-progress.ts, and the endings are in src/tasks/ending.rules.ts. Only
+// activities use the database, the providers and the storage. Calculations are rules of src.
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -18,7 +17,8 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, createFileActivities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
-import type { JobKind, JobReport } from '../src/jobs/job.rules';
+import type { StoredResults } from '../src/files/results.rules';
+import type { JobInput, JobKind, JobReport } from '../src/jobs/job.rules';
 import {
   cancelled,
   type Ending,
@@ -26,8 +26,11 @@ import {
   failedUpstream,
   finalObject,
   notStored,
+  resultSources,
+  type Work,
 } from '../src/tasks/ending.rules';
-import type { TaskInput } from '../src/tasks/task-transactions.rules';
+import type { LiveTask } from '../src/tasks/task.rules';
+import type { ClosedTask, TaskInput } from '../src/tasks/task-transactions.rules';
 import { callbackActivities } from './deliver-callback';
 import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
 import {
@@ -38,62 +41,52 @@ import {
   storePolicy,
   transactionPolicy,
 } from './policies';
-import type { TaskState } from './task-state';
-import { startTaskState } from './task-state';
-
-type FileActivities = ReturnType<typeof createFileActivities>;
+import { TaskProgress } from './task-progress';
 
 const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
 const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
+/** The input of the workflow, and how far the task has come. */
+interface Task extends TaskInput {
+  readonly progress: TaskProgress;
+}
+
 export async function generateVideo(input: TaskInput): Promise<TaskObject> {
-  const task = startTaskState(input);
+  const progress = new TaskProgress(identityOf(input), input.deadlineAtMs);
+  const task: Task = { ...input, progress };
   // A cancel of the workflow stops only the jobs: this scope is the only one that it reaches. A cancel
   // never interrupts storing, settlement or the callback.
   const working = new CancellationScope();
 
   return CancellationScope.nonCancellable(async () => {
     // A task that was not admitted has ended, perhaps before its workflow began.
-    const final = (await admit(task)) ?? (await work(task, working));
-    await Promise.all([announce(task), stopJob(task, final)]);
+    const end = (await admit(task)) ?? (await finish(task, await work(task, working)));
+    await Promise.all([announce(task.taskId, end), stopJob(task, end.object)]);
     await condition(allHandlersFinished);
-    return final;
+    return end.object;
   });
 }
 
 /**
- * Opens the pending task and holds its money, in one transaction. Returns the final object if the
- * task was refused or had already ended; otherwise null.
+ * Opens the pending task and holds its money, in one transaction. Returns the end of the task if it
+ * was refused or had already ended. Null: the task is open now, or an earlier attempt has opened it.
  */
-async function admit(task: TaskState): Promise<TaskObject | null> {
-  const opened = await openTask(task.input);
-  const known = opened.outcome === 'opened' ? null : opened.object;
-  if (opened.outcome !== 'opened') task.hasCallback = opened.hasCallback;
-  task.endedTask = opened.outcome === 'refused';
-  task.admitted(known);
-  return known;
-}
-
-/** Makes the video, and ends the task. */
-async function work(task: TaskState, working: CancellationScope): Promise<TaskObject> {
-  const ending = await untilDeadline(task, working, async () => {
-    const video = await untilJobEnds(task, 'generation');
-    const isEnhanced = task.plan.enhancement && !isFailure(video);
-    return isEnhanced ? untilJobEnds(task, 'super_resolution') : video;
-  });
-  return finish(task, ending);
+async function admit({ progress, ...input }: Task): Promise<ClosedTask | null> {
+  const opened = await openTask(input);
+  if (opened.outcome !== 'opened' && opened.object) {
+    const { object, hasCallback } = opened;
+    return { object, hasCallback, first: opened.outcome === 'refused' };
+  }
+  progress.opened();
+  return null;
 }
 
 /**
- * Runs the work and returns the ending of the task (docs/decisions.md, 9). The work is stopped if
- * the deadline passes or the task is cancelled.
+ * Makes the video, and returns how the task ends (docs/decisions.md, 9). The work is stopped if the
+ * deadline passes or the task is cancelled.
  */
-async function untilDeadline(
-  task: TaskState,
-  working: CancellationScope,
-  work: () => Promise<JobReport>,
-): Promise<Ending> {
+async function work(task: Task, working: CancellationScope): Promise<Ending> {
   let timeIsUp = false;
   const expire = () => {
     timeIsUp = true;
@@ -101,9 +94,9 @@ async function untilDeadline(
   };
   try {
     const report = await working.run(() => {
-      const deadline = sleep(task.remainingMs(), { summary: 'the task’s deadline' });
+      const deadline = sleep(remainingMs(task), { summary: 'the task’s deadline' });
       deadline.then(expire, () => undefined);
-      return work();
+      return makeVideo(task);
     });
     return isFailure(report) ? failedUpstream(report, task.plan) : { succeeded: true };
   } catch (error) {
@@ -112,6 +105,13 @@ async function untilDeadline(
   } finally {
     working.cancel(); // Cancels the timer of the deadline.
   }
+}
+
+/** Returns the report that ends the work: of the last job, or of one that failed. */
+async function makeVideo(task: Task): Promise<JobReport> {
+  const generated = await untilJobEnds(task, 'generation');
+  const isEnhanced = task.plan.enhancement && !isFailure(generated);
+  return isEnhanced ? untilJobEnds(task, 'super_resolution') : generated;
 }
 
 /**
@@ -123,72 +123,75 @@ async function untilDeadline(
  * open at Temporal, and the worker is free. The watcher of the channel polls the job and completes
  * the activity by its id, which is the kind of the job (activities/jobs/notify-tasks.ts).
  */
-async function untilJobEnds(task: TaskState, kind: JobKind): Promise<JobReport> {
+async function untilJobEnds(task: Task, kind: JobKind): Promise<JobReport> {
+  const { progress } = task;
   for (;;) {
-    task.submitting(kind);
+    progress.begun(kind);
     // Longer than the remaining time, so that the deadline timer ends the activity first.
-    const startToCloseTimeout = task.remainingMs() + 60_000;
+    const startToCloseTimeout = remainingMs(task) + 60_000;
     const policy = { ...jobPolicy, startToCloseTimeout, activityId: kind };
     const { runJob } = proxyActivities<Activities>(policy);
-    const job = await runJob(task.jobInput(kind));
-    if (job.outcome === 'waiting') {
-      task.waiting();
-      await condition(() => task.jobs.takeTurn(kind));
-      continue;
+    const job = await runJob(jobInput(task, kind));
+    if (job.outcome !== 'waiting') {
+      // A rejected job stays unfinished, so that stopJob looks for it: an earlier create, whose answer
+      // was lost, may have made it all the same.
+      if (job.outcome === 'ended') progress.ended(job.report);
+      return job.report;
     }
-    return job.outcome === 'ended' ? ended(task, job.report) : job.report;
+    progress.waits();
+    await condition(() => progress.takesTurn(kind));
   }
-}
-
-function ended(task: TaskState, report: JobReport): JobReport {
-  task.take(report);
-  return report;
 }
 
 /**
  * Reads the last job of the plan once more at the deadline. The job may have ended after the watcher's
  * last poll.
  */
-async function lastCheck(task: TaskState): Promise<Ending> {
-  const kind = task.plan.enhancement ? 'super_resolution' : 'generation';
-  if (task.jobs.unfinished() !== kind) return expired(task.plan);
+async function lastCheck({ taskId, traceId, plan, progress }: Task): Promise<Ending> {
+  const kind = progress.lastJob;
+  if (progress.unfinished !== kind) return expired(plan);
   try {
-    const report = await readJob({ taskId: task.id, kind, traceId: task.identity.traceId });
-    if (report?.status !== 'succeeded') return expired(task.plan);
-    ended(task, report);
+    const report = await readJob({ taskId, kind, traceId });
+    if (report?.status !== 'succeeded') return expired(plan);
+    progress.ended(report);
     return { succeeded: true };
   } catch {
-    return expired(task.plan); // Three reads failed, or no read was answered within 20 s.
+    return expired(plan); // Three reads failed, or no read was answered within 20 s.
   }
 }
 
 /**
- * Copies the results into the storage. A failed copy is repeated without another job. The task
- * succeeds only if all results are stored: nobody pays for a video that cannot be fetched.
+ * Stores the results of a success. Then stores the final object and settles the money, in one
+ * transaction. If the row already has a final object, nothing changes and that object is returned.
  */
-async function store(task: TaskState): Promise<Ending> {
-  const taskQueue = queuesOf(workflowInfo().taskQueue).files;
-  const { storeResults } = proxyActivities<FileActivities>({ ...storePolicy, taskQueue });
-  const stored = await storeResults(task.storing());
-  if (!stored.stored) return notStored();
-  task.stored = stored;
-  return { succeeded: true };
+async function finish(task: Task, ending: Ending): Promise<ClosedTask> {
+  const { taskId, plan, progress } = task;
+  const kept = ending.succeeded ? await store(task) : undefined;
+  const stored = kept?.stored ? kept : undefined;
+  // Nobody pays for a video that cannot be fetched.
+  const settled = ending.succeeded && !stored ? notStored() : ending;
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const final = finalObject(identityOf(task), { ...workOf(task), stored }, settled, nowSeconds);
+  const closed = await closeTask({ taskId, ...final, heldMicros: plan.hold.amountMicros });
+  progress.closed(closed.object);
+  return closed;
 }
 
-/**
- * Stores the results. Then stores the final object and settles the money, in one transaction. If
- * the row already has a final object, nothing changes and that object is returned.
- */
-async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
-  const { id: taskId, plan, identity } = task;
-  const heldMicros = plan.hold.amountMicros;
-  const stored = ending.succeeded ? await store(task) : ending;
-  const final = finalObject(identity, task.work(), stored, task.nowSeconds());
-  const closed = await closeTask({ taskId, ...final, heldMicros });
-  task.hasCallback = closed.hasCallback;
-  task.endedTask = closed.first;
-  task.closed(closed.object);
-  return closed.object;
+// The copy of a video is tried until the deadline of the task, but at least for this long.
+const storedWithinSecondsMin = 600;
+
+/** Copies the results into the storage. A failed copy is repeated without another job. */
+async function store(task: Task): Promise<StoredResults> {
+  const { taskId, traceId } = task;
+  const taskQueue = queuesOf(workflowInfo().taskQueue).files;
+  const { storeResults } = proxyActivities<ReturnType<typeof createFileActivities>>({
+    ...storePolicy,
+    taskQueue,
+  });
+  const leftSeconds = Math.ceil(remainingMs(task) / 1_000);
+  const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
+  const sources = resultSources({ ...workOf(task), stored: undefined });
+  return storeResults({ taskId, traceId, sources, triedForSeconds });
 }
 
 /**
@@ -196,8 +199,8 @@ async function finish(task: TaskState, ending: Ending): Promise<TaskObject> {
  * others, because the delivery may take days. If this workflow has not ended the task, that delivery
  * may be running already.
  */
-async function announce({ id: taskId, hasCallback, endedTask }: TaskState): Promise<void> {
-  if (!hasCallback || (endedTask && (await firstAttempt(taskId)))) return;
+async function announce(taskId: string, { hasCallback, first }: ClosedTask): Promise<void> {
+  if (!hasCallback || (first && (await firstAttempt(taskId)))) return;
   try {
     await startChild(workflowNames.deliverCallback, {
       workflowId: callbackWorkflowId(taskId),
@@ -206,7 +209,7 @@ async function announce({ id: taskId, hasCallback, endedTask }: TaskState): Prom
       staticSummary: 'callback',
     });
   } catch (error) {
-    // Untested: another process has just started the same workflow, for example the reconciler.
+    // Untested: another process has just started the same workflow.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
@@ -224,16 +227,33 @@ async function firstAttempt(taskId: string): Promise<boolean> {
 
 /**
  * Cancels the job of a failed task, because the job may still run upstream. The customer already
- * has the refund (docs/decisions.md, 8). If this cancel fails, a worker repeats it
- * (activities/owed/cancel-jobs.ts).
+ * has the refund (docs/decisions.md, 8). If this cancel fails, a worker repeats it, because the row of
+ * the job owes it (activities/owed/cancel-jobs.ts).
  */
-async function stopJob(task: TaskState, final: TaskObject): Promise<void> {
-  if (final.status === 'succeeded') return;
-  const kind = task.jobs.unfinished();
-  if (!kind) return;
-  await cancelJob(task.jobInput(kind)).catch(() => undefined);
+async function stopJob(task: Task, { status }: TaskObject): Promise<void> {
+  const kind = task.progress.unfinished;
+  if (status === 'succeeded' || !kind) return;
+  await cancelJob(jobInput(task, kind)).catch(() => undefined);
 }
 
-function isFailure(report: JobReport): boolean {
-  return report.status !== 'succeeded';
+function identityOf({ taskId, traceId, plan, createdAtMs, labels }: TaskInput): LiveTask {
+  const createdAt = Math.floor(createdAtMs / 1000);
+  return { id: taskId, traceId, model: plan.model, createdAt, labels, plan };
+}
+
+function workOf({ plan, progress }: Task): Omit<Work, 'stored'> {
+  const generation = progress.endOf('generation');
+  return { plan, generation, enhanced: progress.endOf('super_resolution') };
+}
+
+function jobInput({ taskId, accountId, plan, traceId }: Task, kind: JobKind): JobInput {
+  return { taskId, accountId, kind, plan, traceId };
+}
+
+function remainingMs({ deadlineAtMs }: TaskInput): number {
+  return Math.max(0, deadlineAtMs - Date.now());
+}
+
+function isFailure({ status }: JobReport): boolean {
+  return status !== 'succeeded';
 }

@@ -3,7 +3,7 @@
 // Histories record every name here: names may be added, but never changed. This file imports no
 // library, so the API can load it without workflow code.
 
-import type { TaskFacts } from '../src/tasks/task.rules';
+import type { LiveStage } from '../src/tasks/task.rules';
 
 export const workflowNames = {
   generateVideo: 'generateVideo',
@@ -29,11 +29,10 @@ export const jobSignal = 'job';
 export const turnSignal = 'turn';
 export const attemptSignal = 'attempt';
 
-/** The answer of the query: facts that are committed, and what the workflow is doing. */
+/** The answer of the query: a stage that is committed, and what the workflow is doing. */
 export interface ToldTask {
-  readonly facts: TaskFacts;
-  /** Null once the workflow has no job to tell of. */
-  readonly message: string | null;
+  readonly stage: LiveStage;
+  readonly message: string;
 }
 
 export interface WatchInput {

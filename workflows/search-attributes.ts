@@ -4,7 +4,12 @@
 
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { TaskInput } from '../src/tasks/task-transactions.rules';
-import type { UpstreamJob } from './task-jobs';
+
+/** The channel and upstream id of an accepted job. */
+export interface UpstreamJob {
+  readonly channel: string;
+  readonly upstreamId: string;
+}
 
 export const accountId = defineSearchAttributeKey('AccountId', 'KEYWORD');
 export const model = defineSearchAttributeKey('Model', 'KEYWORD');

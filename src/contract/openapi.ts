@@ -128,7 +128,7 @@ const getOperation: ZodOpenApiOperationObject = {
       },
       'X-Answered-By': {
         description:
-          '`workflow`: the workflow of the task answered, and `message` says what it is doing. `row`: the stored task.',
+          '`workflow`: the answer of the task’s workflow, whose `message` says what it is doing. `row`: the stored task.',
         schema: { type: 'string', enum: ['workflow', 'row'] },
       },
       'Preference-Applied': {

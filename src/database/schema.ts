@@ -124,7 +124,7 @@ create table tasks (
   model        text not null,
   -- The public task object, stored by the end of the task; GET sends it unchanged. It is written again
   -- when its results are removed and when the task is forgotten. The object of a live task is derived
-  -- from this row and the rows of its jobs and files (liveObject in tasks/task.rules.ts).
+  -- from this row and the rows of its jobs (liveObject in tasks/task.rules.ts).
   object       json,
   -- succeeded or failed; null while the task lives.
   status       text generated always as (object->>'status') stored,

@@ -16,11 +16,9 @@ import { cancelledMessage, isCancelled, isFinal } from './task.rules';
 
 /**
  * Confirms the cancellation in a separate field, because the shown status may still be the previous
- * one. If the video is being stored, or the task ended in another way, the cancellation comes too
- * late.
+ * one. If the task ended in another way, the cancellation came too late.
  */
 function withCancel(found: Found): Found {
-  if (found.live?.facts.isStoring) return found;
   const task = JSON.parse(found.text) as TaskObject;
   if (isFinal(task.status) && !isCancelled(task.error)) return found;
   return { ...found, text: JSON.stringify({ ...task, cancel_requested: true }) };
@@ -33,9 +31,11 @@ export function cancelTask({ temporal }: KeyedDeps, find: FindTask): TaskHandler
     const before = await find(taskId, asker);
     if (!before) return refuse(ctx, taskNotFound);
     if (isFinal(before.status)) return refuse(ctx, alreadyFinished);
+    // The video is made, so the cancellation comes too late.
+    if (before.live?.stage === 'storing') return answerFound(ctx, before);
     const isCancelled =
       // A workflow that is started later finds the failed row and ends too.
-      before.live?.facts.isOpened === false &&
+      before.live?.stage === 'accepted' &&
       (await failPending(ctx.state.db, taskId, cancelledMessage)) !== null;
     const asked = isCancelled ? 'asked' : await temporal.cancel(taskId);
     if (asked === 'unavailable') return refuse(ctx, unavailable, { 'retry-after': '2' });

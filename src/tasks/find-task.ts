@@ -10,7 +10,7 @@ import type { Asker } from '../gateway/auth';
 import type { Buckets } from '../gateway/limits';
 import type { LookUps } from '../gateway/look-ups';
 import { endRepeats } from './repeated.rows';
-import { liveObject, stageOf, united } from './task.rules';
+import { isLater, liveObject } from './task.rules';
 import type { Asked, Live } from './tasks.rows';
 
 export interface Found {
@@ -92,12 +92,11 @@ export function createFindNamed(find: FindTask): FindTask {
 const liveMax = 1_000;
 
 /**
- * Adds to a row what the workflow of the live task knows. The row is read before an answer counts,
- * and the workflow tells only facts that are committed, so no read shows less than a read before
- * it. The workflow's message is shown unless the row knows of a later stage. Once results are being
- * stored, the row knows as much as the workflow.
+ * Answers a read of a live task with the later of two stages: that of its row, and that of its
+ * workflow, which also says what it is doing. The workflow tells no stage that is not committed, and
+ * each read begins with the row, so no read shows less than a read before it.
  */
-export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>, find: FindTask) {
+export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>) {
   // The owners of live tasks. Without the row, only these tasks are known to have a workflow that
   // runs, and to belong to who asks.
   const owners = new LRUCache<string, string>({ max: liveMax });
@@ -106,22 +105,23 @@ export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>, find: 
     askAhead(taskId: string, { accountId }: Asker): void {
       if (owners.get(taskId) === accountId) void ask(taskId);
     },
-    async withWorkflow(row: Found, taskId: string, asker: Asker): Promise<Found | undefined> {
+    async withWorkflow(row: Found, taskId: string, { accountId }: Asker): Promise<Found> {
       const { live } = row;
-      if (!live?.facts.isOpened || live.facts.isStoring) {
+      // A pending task may have no workflow yet.
+      if (!live || live.stage === 'accepted') {
         owners.delete(taskId);
         return row;
       }
-      owners.set(taskId, asker.accountId);
+      owners.set(taskId, accountId);
       const told = await ask(taskId);
-      if (!told) return row;
-      // The task has ended while its workflow was asked.
-      if (told.message === null) return find(taskId, asker, row.asked !== undefined);
-      const facts = united(live.facts, told.facts);
-      if (stageOf(facts) !== stageOf(told.facts)) return row;
-      const object = liveObject(live.task, facts, told.message);
-      const shown = { status: object.status, text: JSON.stringify(object) };
-      return { ...row, ...shown, live: { ...live, facts }, answeredBy: 'workflow' };
+      if (!told || isLater(live.stage, told.stage)) return row;
+      const object = liveObject(live.task, told.stage, told.message);
+      return {
+        ...row,
+        status: object.status,
+        text: JSON.stringify(object),
+        answeredBy: 'workflow',
+      };
     },
   };
 }

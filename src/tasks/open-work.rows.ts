@@ -2,6 +2,7 @@
 // balances are read, so the cost does not grow with the number of finished tasks.
 
 import type { Knex } from 'knex';
+import { runningStage } from './tasks.rows';
 
 export interface OpenWork {
   readonly tasks: readonly OpenTasks[];
@@ -41,13 +42,8 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
                as status
         from (select model, start_at is not null as pending,
                      extract(epoch from now() - deadline_at) as overdue,
-                     case when exists (select from files where task_id = tasks.id) then 'storing'
-                          when begun.enhancing then 'super_resolution'
-                          when begun.generation then 'generation' end as stage
-                from tasks left join lateral (
-                  select bool_or(kind = 'super_resolution') as enhancing,
-                         bool_or(status <> 'queued') as generation
-                    from jobs where task_id = tasks.id) begun on true
+                     (select ${runningStage} from jobs job where job.task_id = tasks.id) as stage
+                from tasks
                where finished_at is null) open
        group by model, pending, stage
     ), open_jobs as (

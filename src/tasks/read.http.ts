@@ -24,7 +24,7 @@ export type ShowTask = (ctx: KeyedCall, taskId: string, form?: Form) => Promise<
 /** Answers GET of a task. */
 export function showTask(deps: KeyedDeps, find: FindTask): ShowTask {
   const hold = holdReads(deps);
-  const { askAhead, withWorkflow } = createWorkflowReads(deps.temporal, find);
+  const { askAhead, withWorkflow } = createWorkflowReads(deps.temporal);
   return async (ctx, taskId, form) => {
     ctx.state.taskId = taskId.slice(0, 64);
     const asker = askerOf(ctx);

@@ -13,7 +13,6 @@ import type {
 } from '../contract/task';
 import type { GoneReason, Stage, TaskStatus } from '../contract/vocabulary';
 import type { ResultRole } from '../files/results.rules';
-import type { JobReport } from '../jobs/job.rules';
 import type { Plan } from '../planning/plan-types.rules';
 import { billing } from '../planning/pricing.rules';
 
@@ -26,7 +25,7 @@ export interface TaskIdentity {
   readonly labels?: Labels | null;
 }
 
-/** The fields from which the object of a live task is derived, together with its facts. */
+/** The fields from which the object of a live task is derived, together with its stage. */
 export interface LiveTask extends TaskIdentity {
   readonly plan: Plan;
   /** True if the create answered `pending`. Reads show it until the task is opened. */
@@ -97,64 +96,29 @@ export function taskObject(task: TaskIdentity, state: ShownState): TaskObject {
 }
 
 /**
- * What has happened to a live task so far. A fact never becomes untrue again, so no source of facts
- * ever takes a task back, however many facts it has missed.
+ * The stages of a live task, in their order. A task is `accepted` until its workflow opens it, and
+ * `opened` until its first job runs. It is `super_resolution` once its generation has succeeded, and
+ * `storing` once its video is made.
  */
-export interface TaskFacts {
-  /** The hold was taken. */
-  readonly isOpened: boolean;
-  /** The generator has reported more than a queued job. */
-  readonly hasBegun: boolean;
-  /** The super-resolution is planned: the generation has succeeded. */
-  readonly isEnhancing: boolean;
-  /** The results are being copied. */
-  readonly isStoring: boolean;
+const liveStages = ['accepted', 'opened', 'generation', 'super_resolution', 'storing'] as const;
+export type LiveStage = (typeof liveStages)[number];
+
+export function isLater(one: LiveStage, other: LiveStage): boolean {
+  return liveStages.indexOf(one) > liveStages.indexOf(other);
 }
 
-/** The facts that one of two sources knows. */
-export function united(one: TaskFacts, other: TaskFacts): TaskFacts {
-  return {
-    isOpened: one.isOpened || other.isOpened,
-    hasBegun: one.hasBegun || other.hasBegun,
-    isEnhancing: one.isEnhancing || other.isEnhancing,
-    isStoring: one.isStoring || other.isStoring,
-  };
-}
-
-/** The facts after a report on a job. After a generation its watcher plans the enhancement. */
-export function factsAfter(
-  facts: TaskFacts,
-  { kind, status }: Pick<JobReport, 'kind' | 'status'>,
-  isEnhanced: boolean,
-): TaskFacts {
-  const plansNext = status === 'succeeded' && isEnhanced;
-  return {
-    ...facts,
-    hasBegun: facts.hasBegun || status !== 'queued',
-    isEnhancing: facts.isEnhancing || kind === 'super_resolution' || plansNext,
-  };
-}
-
-/** The stage of a running task; null until its first job has begun. */
-export function stageOf({ hasBegun, isEnhancing, isStoring }: TaskFacts): Stage | null {
-  if (isStoring) return 'storing';
-  if (isEnhancing) return 'super_resolution';
-  return hasBegun ? 'generation' : null;
-}
-
-/** The object of a live task. `message` replaces the message that belongs to its status. */
-export function liveObject(task: LiveTask, facts: TaskFacts, message?: string): TaskObject {
-  const object = taskObject(task, liveState(task, facts));
+/** The object of a live task. `message` replaces the message that belongs to its stage. */
+export function liveObject(task: LiveTask, stage: LiveStage, message?: string): TaskObject {
+  const object = taskObject(task, liveState(task, stage));
   return message === undefined ? object : { ...object, message };
 }
 
-function liveState({ plan, toldPending }: LiveTask, facts: TaskFacts): ShownState {
-  const stage = stageOf(facts);
-  if (!stage && !facts.isOpened) return { status: toldPending ? 'pending' : 'submitted' };
+function liveState({ plan, toldPending }: LiveTask, stage: LiveStage): ShownState {
+  if (stage === 'accepted') return { status: toldPending ? 'pending' : 'submitted' };
   const bill = billing(plan, { lines: [], final: false });
-  return stage
-    ? { status: 'running', stage, billing: bill }
-    : { status: 'submitted', billing: bill };
+  return stage === 'opened'
+    ? { status: 'submitted', billing: bill }
+    : { status: 'running', stage, billing: bill };
 }
 
 /**

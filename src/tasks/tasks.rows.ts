@@ -1,6 +1,6 @@
 // Reads of task rows, and changes of final objects. The object of a live task is not stored: it is
-// derived from the rows of the task, its jobs and its files. The object of an ended task was stored
-// by its end (end-task.rows.ts).
+// derived from the rows of the task and its jobs. The object of an ended task was stored by its end
+// (end-task.rows.ts).
 
 import type { Knex } from 'knex';
 import { assert } from '../assert';
@@ -10,7 +10,7 @@ import type { TaskStatus } from '../contract/vocabulary';
 import type { Gather, Gathered } from '../database/gathered';
 import { prepare } from '../database/prepared-statement';
 import type { Plan } from '../planning/plan-types.rules';
-import { type LiveTask, liveObject, type TaskFacts, waitingMessage } from './task.rules';
+import { type LiveStage, type LiveTask, liveObject, waitingMessage } from './task.rules';
 
 /** The columns of a task's row that the API needs for its replies. */
 export interface StoredTask {
@@ -38,7 +38,7 @@ export interface Asked {
 
 export interface Live {
   readonly task: LiveTask;
-  readonly facts: TaskFacts;
+  readonly stage: LiveStage;
 }
 
 export interface TaskRow extends StoredTask {
@@ -54,25 +54,31 @@ export const liveTask = `json_build_object(
   'labels', tasks.request->'metadata'->'labels', 'plan', tasks.plan,
   'toldPending', tasks.told_pending)`;
 
-/** SQL for the facts of a live task, from rows that are found by a primary key or a unique one. */
+/** SQL for the stage of a running task, from the rows of its jobs; null until the first of them runs. */
+export const runningStage = `
+  case when bool_or(job.status = 'succeeded' and job.kind =
+              case when tasks.plan->>'enhancement' is null then 'generation'
+                   else 'super_resolution' end) then 'storing'
+       when bool_or(job.kind = 'super_resolution') then 'super_resolution'
+       when bool_or(job.status <> 'queued') then 'generation' end`;
+
+/** SQL for a live task and its stage, from rows that are found by a primary key. */
 const liveColumn = `
-  case when tasks.finished_at is null then json_build_object('task', ${liveTask}, 'facts', (
+  case when tasks.finished_at is null then (
     select json_build_object(
-             'isOpened', tasks.start_at is null,
-             'hasBegun', coalesce(bool_or(job.kind = 'generation' and job.status <> 'queued'), false),
-             'isEnhancing', coalesce(bool_or(job.kind = 'super_resolution'), false),
-             'isStoring', exists (select from files where files.task_id = tasks.id),
+             'task', ${liveTask},
+             'stage', case when tasks.start_at is not null then 'accepted'
+                           else coalesce(${runningStage}, 'opened') end,
              'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
-      from jobs job where job.task_id = tasks.id)) end as live`;
+      from jobs job where job.task_id = tasks.id) end as live`;
 
 /**
- * SQL for the condition that a live task is running (stageOf in tasks/task.rules.ts). Scalar
- * queries look up the rows of each task by its key; for an `exists` PostgreSQL may read all rows.
+ * SQL for the condition that a live task is running. A scalar query looks up the rows of each task by
+ * its key; for an `exists` PostgreSQL may read all rows.
  */
-export const isRunning = `(
+export const isRunning = `
   coalesce((select bool_or(job.status <> 'queued' or job.kind = 'super_resolution')
-              from jobs job where job.task_id = tasks.id), false)
-  or coalesce((select true from files where files.task_id = tasks.id limit 1), false))`;
+              from jobs job where job.task_id = tasks.id), false)`;
 
 export const storedColumns = `
   tasks.id, tasks.account_id as "accountId", tasks.status, tasks.object::text as object,
@@ -114,15 +120,14 @@ async function findTasks(
 
 /** A row as `storedColumns` reads it. A live task has no status and no object. */
 export type ReadTask<T extends StoredTask = StoredTask> = Omit<T, 'live'> & {
-  readonly live: (Live & { readonly facts: { readonly waitsForSlot: boolean } }) | null;
+  readonly live: (Live & { readonly waitsForSlot: boolean }) | null;
 };
 
 /** The row with the status and the object that callers see. */
 export function shownTask<T extends StoredTask>(row: ReadTask<T>): T {
   if (!row.live) return row as unknown as T;
-  const { task, facts } = row.live;
-  const waits = facts.waitsForSlot && !facts.isStoring;
-  const object = liveObject(task, facts, waits ? waitingMessage : undefined);
+  const { task, stage, waitsForSlot } = row.live;
+  const object = liveObject(task, stage, waitsForSlot ? waitingMessage : undefined);
   return { ...row, status: object.status, object: JSON.stringify(object) } as unknown as T;
 }
 

@@ -145,7 +145,7 @@ async function openApi(
   const opened = async (taskId: unknown) => {
     const mayOpen = () => temporal.answer === 'accept' && !temporal.gate;
     while (typeof taskId === 'string' && taskId.startsWith('task_') && mayOpen()) {
-      if ((await findTask(taskId))?.live?.facts.isOpened !== false) return;
+      if ((await findTask(taskId))?.live?.stage !== 'accepted') return;
       await pause(5);
     }
   };

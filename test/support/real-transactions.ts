@@ -12,7 +12,6 @@ import type { TaskObject } from '../../src/contract/task';
 import type { JobReport } from '../../src/jobs/job.rules';
 import { audit } from '../../src/money/audit.rows';
 import type { Plan } from '../../src/planning/plan-types.rules';
-import { stageOf } from '../../src/tasks/task.rules';
 import type { ReconcileReport } from '../../workflows/messages';
 import { activitySettings, stopping } from './activity-settings';
 import { anAccountWith, storePending } from './books';
@@ -124,7 +123,7 @@ export async function bring(world: World, { task, taskId }: Case, stage: Stage):
     await task.report(aJob('super_resolution', 'running'));
   }
   const shown = stage === 'running' ? 'generation' : 'super_resolution';
-  await until(`it is ${stage}`, async () => stageOf((await task.told()).facts) === shown);
+  await until(`it is ${stage}`, async () => (await task.told()).stage === shown);
 }
 
 /**

@@ -208,7 +208,7 @@ async function openService(options: ServiceOptions): Promise<Service> {
 async function opened(findTask: Gathered<StoredTask>, id: string): Promise<void> {
   const end = Date.now() + 10_000;
   while (Date.now() < end) {
-    if ((await findTask(id))?.live?.facts.isOpened !== false) return;
+    if ((await findTask(id))?.live?.stage !== 'accepted') return;
     await setTimeout(25);
   }
 }

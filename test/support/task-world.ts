@@ -258,7 +258,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
   });
   const told = () => handle.query<ToldTask>(taskQuery);
   return {
-    admitted: () => until('it is admitted', async () => (await told()).facts.isOpened),
+    admitted: () => until('it is admitted', async () => (await told()).stage !== 'accepted'),
     async report(report) {
       const channel = await placedAt(world, input.taskId, report.kind);
       const reported = { ...report, channel };

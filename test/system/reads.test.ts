@@ -132,7 +132,7 @@ async function startOther(
   const elapsed = () => performance.now();
   const unknown = createBuckets({ subject: 'Tests may', perSecond: 1_000, burst: 1_000, elapsed });
   const find = createFindTask(createLookUps(service.db, 2), unknown, elapsed);
-  const { askAhead, withWorkflow } = createWorkflowReads(temporal, find);
+  const { askAhead, withWorkflow } = createWorkflowReads(temporal);
   const asker = { db: service.db, accountId: service.accountId, keyId: '', address: '::1' };
   return {
     link,

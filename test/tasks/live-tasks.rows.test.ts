@@ -25,22 +25,24 @@ const steps: Record<string, string> = {
   'an enhancement is planned': `insert into jobs (task_id, kind, account_id)
                                 select task_id, 'super_resolution', account_id from jobs`,
   'the enhancement runs': `update jobs set status = 'running' where kind = 'super_resolution'`,
-  'results are stored': `insert into files (id, account_id, task_id, role, key, link_token, media, expires_at)
-                         select 'f', account_id, id, 'video', 'k', 't', 'video', now() from tasks`,
+  'the enhancement is done': `update jobs set status = 'succeeded' where kind = 'super_resolution'`,
+  'an enhancement was asked for': `update tasks
+                                      set plan = (plan::jsonb || '{"enhancement": {}}')::json`,
 };
-const [open, runs, done, failed, planned, enhances, stores] = Object.keys(steps) as string[];
+const [open, runs, done, failed, planned, enhances, enhanced, asked] = Object.keys(
+  steps,
+) as string[];
 
 test.each<[string, (string | undefined)[]]>([
   ['pending', []],
   ['submitted', []],
   ['submitted', [open]],
   ['running: generation', [open, runs]],
-  ['running: generation', [open, done]],
   ['running: generation', [open, failed]],
-  ['running: super_resolution', [open, done, planned]],
-  ['running: super_resolution', [open, done, planned, enhances]],
-  ['running: storing', [open, done, stores]],
-  ['running: storing', [open, done, planned, enhances, stores]],
+  ['running: super_resolution', [asked, open, done, planned]],
+  ['running: super_resolution', [asked, open, done, planned, enhances]],
+  ['running: storing', [open, done]],
+  ['running: storing', [asked, open, done, planned, enhanced]],
 ])('all statements call a task "%s" after %j', async (state, happened) => {
   const { db } = database;
   const id = aTaskId();

@@ -11,13 +11,12 @@ import {
 import { kindOf } from '../../src/gateway/admit';
 import { takeSlot } from '../../src/jobs/slots.rows';
 import { waitForTurn } from '../../src/jobs/steps.rows';
-import type { TaskFacts } from '../../src/tasks/task.rules';
+import type { LiveStage } from '../../src/tasks/task.rules';
 import { waitingMessage } from '../../src/tasks/task.rules';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { aJobInput } from '../support/builders';
 import { dueCallbacks } from '../support/callbacks';
 import { countStatements } from '../support/database';
-import { plantFile } from '../support/files';
 import { findFunds } from '../support/funds';
 import { call } from '../support/service';
 import { until } from '../support/until';
@@ -108,40 +107,52 @@ describe('reading and cancelling a task', () => {
     afterEach(() => {
       api.temporal.tells = () => null;
     });
-    const opened = { isOpened: true, hasBegun: false, isEnhancing: false, isStoring: false };
-    const told = (facts: Partial<TaskFacts>, message: string | null) => {
-      api.temporal.tells = async () => ({ facts: { ...opened, ...facts }, message });
+    const told = (stage: LiveStage, message: string) => {
+      api.temporal.tells = async () => ({ stage, message });
     };
     const answerOf = async (id: string) => {
       const { json, headers } = await get(id);
-      return [headers.get('x-answered-by'), json.status, json.message];
+      return [headers.get('x-answered-by'), json.stage ?? json.status, json.message];
+    };
+    /** The row of the task as if its job had this status. */
+    const aTaskWhoseJobIs = async (status: string) => {
+      const id = await aTask();
+      await api.db('jobs').where({ task_id: id }).update({ status });
+      return id;
     };
 
-    test('its message is shown', async () => {
+    test.each([
+      ['queued', 'opened', 'submitted'],
+      ['running', 'generation', 'generation'],
+      ['succeeded', 'storing', 'storing'],
+    ] as const)(
+      'and is as far as the row of a job that is %s, its message is shown',
+      async (status, stage, shown) => {
+        const id = await aTaskWhoseJobIs(status);
+        told(stage, 'It is busy.');
+        expect(await answerOf(id)).toEqual(['workflow', shown, 'It is busy.']);
+      },
+    );
+
+    test('and is further than the row was, its stage is shown', async () => {
       const id = await aTask();
-      told({}, 'It is being placed.');
-      expect(await answerOf(id)).toEqual(['workflow', 'submitted', 'It is being placed.']);
+      told('generation', 'It runs.');
+      expect(await answerOf(id)).toEqual(['workflow', 'generation', 'It runs.']);
     });
 
-    test('and knows a fact that the row did not have yet, the fact is shown', async () => {
-      const id = await aTask();
-      told({ hasBegun: true }, 'It runs.');
-      expect(await answerOf(id)).toEqual(['workflow', 'running', 'It runs.']);
+    test('and is behind the row, the row is shown', async () => {
+      const id = await aTaskWhoseJobIs('running');
+      told('opened', 'It is being placed.');
+      expect(await answerOf(id)).toEqual(['row', 'generation', 'Video generation in progress.']);
     });
 
-    test('and has missed a fact of the row, the row is shown', async () => {
-      const id = await aTask();
-      await api.db('jobs').where({ task_id: id }).update({ status: 'running' });
-      told({}, 'It is being placed.');
-      expect(await answerOf(id)).toEqual(['row', 'running', 'Video generation in progress.']);
-    });
-
-    test('and the task has ended meanwhile, its end is shown', async () => {
-      const id = await aTask();
+    test('and the task has ended meanwhile, the next read shows its end', async () => {
+      const id = await aTaskWhoseJobIs('running');
       api.temporal.tells = async () => {
         await api.finish(id);
-        return { facts: opened, message: null };
+        return { stage: 'generation', message: 'It runs.' };
       };
+      expect(await answerOf(id)).toEqual(['workflow', 'generation', 'It runs.']);
       expect((await answerOf(id)).slice(0, 2)).toEqual(['row', 'failed']);
     });
 
@@ -365,11 +376,12 @@ describe('DELETE', () => {
     expect(json).not.toHaveProperty('cancel_requested');
   });
 
-  test('of a task whose video is being stored confirms no cancellation', async () => {
+  test('of a task whose video is being stored requests and confirms no cancellation', async () => {
     const id = await aTask();
-    await plantFile(api, Buffer.from('x'), { role: 'video', state: 'awaited', task_id: id });
+    await api.db('jobs').where({ task_id: id }).update({ status: 'succeeded' });
     const { status, json } = await api.call('DELETE', `${create}/${id}`);
     expect([status, json.status, json.stage]).toEqual([200, 'running', 'storing']);
+    expect(api.temporal.cancelled).not.toContain(id);
     expect(json).not.toHaveProperty('cancel_requested');
   });
 

@@ -129,7 +129,7 @@ test('a started task stays pending until its workflow opens it, and is not start
   starter.wake();
   await until('the next claim has run', () => answers.length === 2);
   expect(answers[1]?.taskId).toBe(other);
-  expect((await findTask(database.db, taskId))?.live?.facts.isOpened).toBe(false);
+  expect((await findTask(database.db, taskId))?.live?.stage).toBe('accepted');
 });
 
 test('a task that Temporal does not answer is started again after other tasks, and one whose workflow has ended fails', async () => {

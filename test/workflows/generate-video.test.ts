@@ -6,7 +6,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob, PlacementAttempt } from '../../src/jobs/job.rules';
-import { stageOf } from '../../src/tasks/task.rules';
 import { attemptSignal, callbackWorkflowId, jobSignal, turnSignal } from '../../workflows/messages';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskInput } from '../support/builders';
 import { coveredWorkflows } from '../support/coverage';
@@ -52,12 +51,7 @@ describe('admission', () => {
       const input = aTaskInput();
       const task = await world.start(input);
       await task.admitted();
-      expect((await task.told()).facts).toEqual({
-        isOpened: true,
-        hasBegun: false,
-        isEnhancing: false,
-        isStoring: false,
-      });
+      expect((await task.told()).stage).toBe('opened');
       expect(world.opened).toMatchObject([{ taskId: input.taskId }]);
       await task.cancel();
       await task.result();
@@ -107,7 +101,7 @@ describe('success', () => {
       const task = await world.start(aTaskInput());
       await task.admitted();
       await task.report(running);
-      expect(stageOf((await task.told()).facts)).toBe('generation');
+      expect((await task.told()).stage).toBe('generation');
       await task.report(aSuccess({ completionTokens: 100_000 }));
       const object = await task.result();
       expect(object).toMatchObject({
@@ -129,7 +123,7 @@ describe('success', () => {
       await task.report(aSuccess());
       await until('it is enhanced', () => world.submitted.length === 2);
       await task.report({ ...running, kind: 'super_resolution' });
-      expect(stageOf((await task.told()).facts)).toBe('super_resolution');
+      expect((await task.told()).stage).toBe('super_resolution');
       await task.report(enhanced);
       const object = await task.result();
       expect(object.video_url).toMatch(/of\?https:\/\/m\.example\.com\/enhanced\.mp4$/);
@@ -173,7 +167,7 @@ describe('success', () => {
       await until('it is enhanced', () => world.submitted.length === 2);
       await task.report({ ...running, kind: 'super_resolution' });
       await task.report(running);
-      expect(stageOf((await task.told()).facts)).toBe('super_resolution');
+      expect((await task.told()).stage).toBe('super_resolution');
       await task.report({ ...running, status: 'failed' });
       await task.report(enhanced);
       expect((await task.result()).status).toBe('succeeded');
@@ -322,6 +316,10 @@ describe('the results', () => {
         const task = await world.start(aTaskInput(what === 'the deadline' ? { plan } : {}));
         await task.report(aSuccess());
         await until('it is stored', () => world.stored.length === 1);
+        expect(await task.told()).toEqual({
+          stage: 'storing',
+          message: 'The video is being stored.',
+        });
         if (what === 'a cancellation') await task.cancel();
         else await new Promise((later) => setTimeout(later, 10_500));
         finish();

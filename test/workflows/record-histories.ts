@@ -89,6 +89,9 @@ const plays: Readonly<Record<string, Play>> = {
   },
   async expired(world, start) {
     world.hasCallback = true;
+    world.script.announce = () => ({
+      ...{ state: 'pending', status: 500, error: 'HTTP 500', nextInMs: 3_600_000 },
+    });
     const task = await start({ plan: aPlan({ expiresAfterSeconds: 1 }) });
     await task.admitted();
     await task.result();

@@ -94,7 +94,7 @@ const cancel: AdminCommand = {
     if (!row) throw new CommandError(`There is no task ${taskId}.`);
     if (isFinal(row.status)) throw finished(taskId);
     const ended =
-      row.live?.facts.isOpened === false ? await failPending(db(), taskId, cancelledMessage) : null;
+      row.live?.stage === 'accepted' ? await failPending(db(), taskId, cancelledMessage) : null;
     if (ended) {
       const text = `The pending task ${taskId} is cancelled.`;
       return { data: { taskId, asked: true }, text, effect: 'pending → cancelled' };

@@ -52,7 +52,7 @@ test('a running job is stored, so that its task is shown as running, before the 
   const input = await placed({ run_s: 600 });
   await until('it runs', async () => (await readJob(input))?.status === 'running');
   const task = await findTask(database.db, input.taskId);
-  expect(task).toMatchObject({ status: 'running', live: { facts: { hasBegun: true } } });
+  expect(task).toMatchObject({ status: 'running', live: { stage: 'generation' } });
 });
 
 test('reading or cancelling a job that was never sent does nothing', async () => {
