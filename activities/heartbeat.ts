@@ -1,7 +1,6 @@
 // Sends heartbeats of an activity at fixed intervals. If the worker dies, the next attempt begins
 // after the heartbeat timeout. The timeout of the whole activity is much longer. The activity that
-// places jobs has no heartbeat timeout; jobs/recover-stalled-placements.ts checks the heartbeats of
-// that activity.
+// places jobs sends none: it has a lease in the row of its job (jobs/run-job.ts).
 
 import { Context } from '@temporalio/activity';
 
@@ -14,11 +13,6 @@ const everyMs = 4_000;
  * heartbeat timeout, so a single late heartbeat would be too late.
  */
 export const beatsPassedOnEvery = '5 s';
-/**
- * If there was no heartbeat for this time, at least two heartbeats are missing, and the worker
- * counts as dead.
- */
-export const silentAfterSeconds = 15;
 
 export function whileBeating<T>(work: () => Promise<T>): Promise<T> {
   return whileAdvancing(() => Number.POSITIVE_INFINITY, work);

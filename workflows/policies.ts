@@ -23,8 +23,8 @@ export const transactionPolicy: LocalActivityOptions = {
 
 /**
  * For a job from its placement to its end. No worker runs the activity while it waits for the end,
- * so it has no heartbeat timeout. If a worker dies while it places the job, a watcher notices that
- * (activities/jobs/recover-stalled-placements.ts). Attempts are unlimited until the task's
+ * so it has no heartbeat timeout. If a worker dies while it places the job, its lease lapses
+ * (activities/owed/place-jobs.ts). Attempts are unlimited until the task's
  * deadline. A cancellation does not wait for an attempt in progress, because cancelJob asks the
  * provider about a create that may have arrived.
  */

@@ -6,7 +6,7 @@
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { isFinalReport, type JobName, type PlacedJob } from '../../src/jobs/job.rules';
-import { giveTurns, releaseStranded, takeBackTurns } from '../../src/jobs/slots.rows';
+import { giveTurns, takeBackTurns } from '../../src/jobs/slots.rows';
 import { closeReported, type JobNews, markNotified } from '../../src/jobs/steps.rows';
 import { jobSignal, turnSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
@@ -38,14 +38,6 @@ export async function offerFreeSlots(deps: Notifier, channel: string): Promise<v
   const found = deps.channels.find(channel);
   if (!found) return;
   await signalTurns(deps, await giveTurns(deps.db, channel, found.channel.jobsInFlightMax));
-}
-
-/**
- * Ends the wait of a job if all its channels were removed from the catalogue. The activity of the
- * job then retries until one of the channels is back.
- */
-export async function wakeStranded(deps: Notifier): Promise<void> {
-  await signalTurns(deps, await releaseStranded(deps.db, deps.channels.ids()));
 }
 
 async function signalTurns({ db, client }: Notifier, names: readonly JobName[]): Promise<void> {

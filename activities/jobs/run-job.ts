@@ -1,11 +1,12 @@
 // Runs the job of a task: places it at one of its channels, and waits for its end.
 
 import { CompleteAsyncError } from '@temporalio/activity';
-import type { JobInput, PlacedJob } from '../../src/jobs/job.rules';
+import type { Knex } from 'knex';
+import { assert } from '../../src/assert';
+import type { JobInput, JobName, PlacedJob } from '../../src/jobs/job.rules';
+import { beginPlacing, renewPlacing } from '../../src/jobs/owed.rows';
 import { closeReported } from '../../src/jobs/steps.rows';
-import { findRequest } from '../../src/tasks/tasks.rows';
 import type { WorkerDeps } from '../deps';
-import { whileBeating } from '../heartbeat';
 import { findBaseVideo } from './base-video';
 import { channelsOf } from './candidates';
 import { withInputAddresses } from './input-addresses';
@@ -21,16 +22,33 @@ export function createRunJob(deps: WorkerDeps) {
     async runJob(input: JobInput): Promise<PlacedJob> {
       const run = async () => {
         const { taskId, kind } = input;
+        const begun = await beginPlacing(deps.db, input);
+        assert(begun, `${taskId} has a row`);
         if (kind === 'super_resolution')
           await closeReported(deps.db, { taskId, kind: 'generation' });
         const videoUrl = await findBaseVideo(deps, input);
-        const requested = { ...input, videoUrl, ...(await findRequest(deps.db, taskId)) };
-        return placeJob(deps, await withInputAddresses(deps, requested));
+        return placeJob(deps, await withInputAddresses(deps, { ...input, videoUrl, ...begun }));
       };
       const channels = channelsOf(input);
-      const attempted = await whileBeating(() => tellingAttempts(deps, input, channels, run));
+      const attempted = await whileAtWork(deps.db, input, () =>
+        tellingAttempts(deps, input, channels, run),
+      );
       if (attempted.outcome === 'open') throw new CompleteAsyncError();
       return attempted;
     },
   };
+}
+
+const renewEveryMs = 5_000;
+
+/** Renews the lease of the attempt. If its worker dies, the lease lapses (../owed/place-jobs.ts). */
+async function whileAtWork<T>(db: Knex, job: JobName, work: () => Promise<T>): Promise<T> {
+  // A renewal that fails is made up for by the next one.
+  const renew = () => void renewPlacing(db, job).catch(() => undefined);
+  const renewing = setInterval(renew, renewEveryMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+  }
 }

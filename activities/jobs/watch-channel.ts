@@ -22,7 +22,6 @@ import { reportOf, UpstreamFault } from '../providers/provider';
 import { keepReports } from './keep-reports';
 import { Absences, checkMissing } from './missing-jobs';
 import { notifyTasks, offerFreeSlots } from './notify-tasks';
-import { recoverStalledPlacements } from './recover-stalled-placements';
 
 type SeenChange = JobNews & { readonly ageSeconds: number };
 
@@ -99,7 +98,6 @@ async function goRound(round: Round): Promise<number> {
     await notifyTasks(deps, await listUnacknowledged(deps.db, channel, notifyAgainSeconds));
   });
   await keepingOn(round, () => offerFreeSlots(deps, channel));
-  await keepingOn(round, () => recoverStalledPlacements(deps));
   if (round.defects.length > 0) throw round.defects[0];
   // A round is recorded only if a poll was answered or no job was due. So if a channel answers no
   // poll for a long time, the reconciler reports the channel.

@@ -4,11 +4,15 @@ import { createLoop, type Loop } from '../../src/owed/loop';
 import type { WorkerDeps } from '../deps';
 import { jobCancels } from './cancel-jobs';
 import { fileDeletions } from './delete-files';
+import { owedTurns } from './give-turns';
+import { lapsedPlacements } from './place-jobs';
 import { callbackDeliveries } from './start-deliveries';
 
 export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
   const { owedFailed } = deps.events;
   const loops = [
+    createLoop(lapsedPlacements(deps), owedFailed),
+    createLoop(owedTurns(deps), owedFailed),
     createLoop(jobCancels(deps), owedFailed),
     createLoop(fileDeletions(deps), owedFailed),
     createLoop(callbackDeliveries(deps), owedFailed),

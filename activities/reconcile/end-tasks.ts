@@ -21,8 +21,8 @@ import { areTooManyUnknown } from '../../src/tasks/unknown-tasks.rules';
 import { workflowNames } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
-import { describeWorkflow, repeatEnded } from '../jobs/recover-stalled-placements';
 import { closeTask } from '../money/billing';
+import { describeWorkflow, repeatEnded } from './describe-workflow';
 import { oneByOne } from './one-by-one';
 
 type Ending = Pick<WorkerDeps, 'db' | 'client' | 'events' | 'now' | 'stopping'>;

@@ -4,13 +4,12 @@
 // the worker stops, another worker repeats the run.
 
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
+import { releaseStranded } from '../../src/jobs/slots.rows';
 import { recordRun } from '../../src/tasks/reconcile.rows';
 import type { ReconcileReport } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
 import { whileBeating } from '../heartbeat';
-import { wakeStranded } from '../jobs/notify-tasks';
-import { recoverStalledPlacements } from '../jobs/recover-stalled-placements';
 import { endLost, endOverdue, endTerminated } from './end-tasks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
 import { repairPending } from './pending-tasks';
@@ -42,8 +41,7 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   };
   await attempt(() => watchUsedChannels(deps));
   await attempt(() => repairPending(deps));
-  await attempt(() => recoverStalledPlacements(deps));
-  await attempt(() => wakeStranded(deps));
+  await attempt(() => releaseStranded(deps.db, deps.channels.ids()));
   const stopped = (await attempt(() => endOverdue(deps))) ?? [];
   const ended = (await attempt(() => endTerminated(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};

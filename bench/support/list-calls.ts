@@ -8,7 +8,7 @@ import { listBudgets } from '../../src/accounts/budgets.rows';
 import { claimDeliveries, listCallbacks } from '../../src/callbacks/callbacks.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
 import { claimCancels } from '../../src/jobs/cancels.rows';
-import { claimChecks } from '../../src/jobs/checks.rows';
+import { claimLapsed } from '../../src/jobs/owed.rows';
 import { listChannelStates, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
 import { statement } from '../../src/money/statement.rows';
@@ -121,7 +121,7 @@ export function searchesOfReconciler(db: Knex): Calls {
     'worker: callbacks to deliver': () => claimDeliveries(db)(16),
     'worker: expired files': () => claimDeletions(db, 200),
     'reconciler: channels without a watcher': () => listUnwatched(db, 60),
-    'reconciler: stalled placements': () => claimChecks(db, 200),
+    'worker: lapsed placements': () => claimLapsed(db)(16),
     'reconciler: a pass over old tasks': createForgetOldOnce(db),
   };
 }

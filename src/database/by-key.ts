@@ -1,5 +1,5 @@
 // Conditions on the rows that a statement finds by their keys. A plain condition on `finished_at`,
-// `start_at` or `state` is also the condition of a partial index. If the statistics of the table are
+// `start_at`, `state` or `owes` is also the condition of a partial index. If the statistics of the table are
 // from a time with few such rows, PostgreSQL prefers that index to the key, and reads all of its
 // entries for one row. It cannot use these conditions for an index.
 
@@ -16,6 +16,9 @@ export const mayAnswerRepeats = `((repeats is null) is false)`;
 export function isInState(...states: readonly [string, ...string[]]): string {
   return `((state || '') in (${states.map((state) => `'${state}'`).join(', ')}))`;
 }
+
+/** True if the row owes this. An equation of `owes` would show PostgreSQL that it is not null. */
+export const isOwing = (duty: string) => `(coalesce(cast(owes as text), '') = '${duty}')`;
 
 /**
  * For a statement that joins rows with a list in JSON. PostgreSQL expects a hundred rows in each such

@@ -18,7 +18,7 @@ create domain signed_micros as bigint
 create domain moved_micros as bigint check (value between 1 and 9007199254740991);
 create domain job_state as text
   check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
-create domain job_duty as text check (value in ('cancel'));
+create domain job_duty as text check (value in ('place', 'turn', 'cancel'));
 -- The kinds of movements, each with the ledger accounts between which it moves money.
 create domain movement as text check (value in (
   'hold: available to held',
@@ -246,13 +246,6 @@ create table jobs (
   -- Copied from the task.
   account_id     text not null,
   state          job_state not null default 'planned',
-  -- At \`check_at\` a watcher or the reconciler checks that the worker that places the job is
-  -- alive. The interval grows with the time since \`planned_at\`, at which the job was planned or got
-  -- its last turn. \`seen\` is the attempt of the activity and the time of its heartbeat at the previous
-  -- check (jobs/checks.ts).
-  planned_at     timestamptz not null default now(),
-  check_at       timestamptz not null default now() + interval '5 seconds',
-  seen           text,
   -- The attempt of the activity that sends the create or looks for its job. An attempt that Temporal
   -- has given up may still run: a refusal that it gets does not count. A job that it gets does.
   attempt        text,
@@ -287,15 +280,17 @@ create table jobs (
   notified_at    timestamptz,
   -- Since this time the provider has not known the job, and the job holds no slot.
   missing_since  timestamptz,
-  -- What is owed and since when (src/owed). \`cancel\`: the task has ended, and the job may still run.
-  -- Its time is 'infinity' if no cancel succeeded and none is tried any more.
+  -- What is owed and since when (jobs/owed.rows.ts, jobs/cancels.rows.ts):
+  --   place   until then an attempt is at work, or the next one is to begin
+  --   turn    the workflow must be told that the job can be placed
+  --   cancel  the task has ended, and the job may still run; 'infinity' if no cancel succeeded and
+  --           none is tried any more
   owes           job_duty,
   due_at         timestamptz,
   primary key (task_id, kind),
   check (channel is not null or state in ('planned', 'waiting', 'closed')),
   check ((owes is null) = (due_at is null))
 );
-create index jobs_to_check on jobs (check_at) where state in ('planned', 'waiting', 'sending');
 create index jobs_live on jobs (channel, state) where state <> 'closed';
 create index jobs_queues
   on jobs (account_id, kind, hash_array_extended(channels, 0), coalesce(turn_at, waiting_since),

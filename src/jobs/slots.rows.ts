@@ -4,15 +4,15 @@
 // an account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
-import { isInState, isOneOf, isUnfinished } from '../database/by-key';
+import { isInState, isOneOf, isOwing, isUnfinished } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import type { JobInput, JobName } from './job.rules';
+import { placingLease, reserved, toldAgain } from './owed.rows';
 import { secondsLeft } from './queries.rows';
 import type { Destination } from './steps.rows';
 
-// A turn reserves a slot for this time. A job that did not use its turn gets the next one after the
-// second time at the earliest, and queues as if it had begun to wait when it got the turn.
-const reserved = `interval '30 seconds'`;
+// A job that did not use its turn gets the next one after this time at the earliest, and queues as if
+// it had begun to wait when it got the turn.
 const passedOver = `interval '1 minute'`;
 const turnsMax = 500;
 
@@ -130,7 +130,7 @@ function takingSlot(condition: string): string {
     update jobs
        set state = 'sending', channel = :channel, upstream_model = :upstreamModel, sent_at = now(),
            repeatable = cast(:repeatable as boolean), searched_since = null,
-           attempt = :attempt, check_at = now() + interval '5 seconds'
+           attempt = :attempt, owes = 'place', due_at = now() + ${placingLease}
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
        and exists (select 1 from tasks where id = :taskId and ${isUnfinished} for share)
        and ${condition}
@@ -173,7 +173,8 @@ export async function giveTurns(
        )
        update jobs
           set channel = :channel, turn_at = now(),
-              planned_at = now(), check_at = now() + interval '5 seconds'
+              -- An attempt that is at work needs no signal.
+              owes = coalesce(owes, 'turn'), due_at = coalesce(due_at, now() + ${toldAgain})
          from next
         where jobs.task_id = next.task_id and jobs.kind = next.kind and ${isInState('waiting')}
        returning jobs.task_id as "taskId", jobs.kind`,
@@ -202,39 +203,33 @@ const selectOneWaiting = prepare(
 
 /**
  * waiting → planned, for jobs whose channels are all missing in the catalogue. No channel can give
- * such a job a turn. So the activity of the job retries until one of these channels is in the
- * catalogue again. If the process dies before it signals the task, the next check of the job does
- * (activities/jobs/recover-stalled-placements.ts). If the signal fails, takeBackTurns undoes this.
+ * such a job a turn. So its workflow is told, and its activity retries until one of these channels is
+ * in the catalogue again.
  */
-export async function releaseStranded(
-  db: Knex,
-  channels: readonly string[],
-): Promise<readonly JobName[]> {
-  const { rows } = await db.raw<{ rows: JobName[] }>(
-    `update jobs
-        set state = 'planned', planned_at = now(), check_at = now() + interval '5 seconds'
+export async function releaseStranded(db: Knex, channels: readonly string[]): Promise<void> {
+  await db.raw(
+    `update jobs set state = 'planned', owes = 'turn', due_at = now()
       where (task_id, kind) in (select task_id, kind from jobs
                                  where state = 'waiting' and not channels && cast(? as text[])
+                                   and owes is distinct from 'place'
                                  limit ${turnsMax})
-        and ${isInState('waiting')}
-     returning task_id as "taskId", kind`,
+        and ${isInState('waiting')}`,
     [[...channels]],
   );
-  return rows;
 }
 
 /**
- * Takes back the turns of jobs whose tasks could not be notified, and of stranded jobs that became
- * `planned`. The jobs queue as if they had got no turn.
+ * Takes back the turns of jobs whose tasks could not be notified. The jobs queue as if they had got no
+ * turn.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   if (names.length === 0) return;
   await db.raw(
     `update jobs
-        set state = 'waiting', channel = null, turn_at = null, check_at = 'infinity'
+        set channel = null, turn_at = null, owes = null, due_at = null
        from json_to_recordset(?) as n (task_id text, kind text)
       where jobs.task_id = n.task_id and jobs.kind = n.kind
-        and ${isInState('planned', 'waiting')} and ${isOneOf('jobs.task_id', '?')}`,
+        and ${isInState('waiting')} and ${isOwing('turn')} and ${isOneOf('jobs.task_id', '?')}`,
     [
       JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind }))),
       names.map(({ taskId }) => taskId),

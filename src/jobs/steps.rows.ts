@@ -12,6 +12,7 @@ import { prepare } from '../database/prepared-statement';
 import { afterWorkflow, isNotKnownToEnd } from './cancels.rows';
 import { costsOf, nameOf } from './costs.rows';
 import { isFinalReport, type JobName, type JobReport, unreadableReport } from './job.rules';
+import { placingLease } from './owed.rows';
 import type { Stored } from './placing.rules';
 
 export interface JobNews extends JobName {
@@ -28,7 +29,8 @@ export interface Destination {
 
 /** Part of the statement that opens a task: plans its first job in the same transaction. */
 export const planFirstJob = `
-  insert into jobs (task_id, kind, account_id) select id, 'generation', account_id from opened`;
+  insert into jobs (task_id, kind, account_id, owes, due_at)
+  select id, 'generation', account_id, 'place', now() + ${placingLease} from opened`;
 
 /**
  * planned or waiting → waiting, because all channels of the job are full. The first channel with a
@@ -42,7 +44,7 @@ export async function waitForTurn(
 ): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update jobs
-        set state = 'waiting', channels = ?, channel = null, check_at = 'infinity',
+        set state = 'waiting', channels = ?, channel = null, owes = null, due_at = null,
             waiting_since = coalesce(waiting_since, now())
       where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
         and exists (select 1 from tasks where id = ? and ${isUnfinished} for share)
@@ -105,8 +107,9 @@ const openSent = prepare<{ readonly stored: Stored }>(
       set state = case state when 'sending' then 'open' else state end,
           upstream_id = :upstreamId, opened_at = coalesce(opened_at, now()),
           report = case when upstream_id is not null then report end,
-          owes = case when ${isUnwanted} then 'cancel' else owes end,
-          due_at = case when ${isUnwanted} then now() + ${afterWorkflow} else due_at end
+          owes = case when ${isUnwanted} then 'cancel' when state = 'sending' then null else owes end,
+          due_at = case when ${isUnwanted} then now() + ${afterWorkflow}
+                        when state = 'sending' then null else due_at end
     where task_id = :taskId and kind = :kind and channel = :channel
       and (state in ('sending', 'closed') and upstream_id is null or upstream_id = :upstreamId)
       and not exists (select 1 from owner)
@@ -222,8 +225,8 @@ const updateReported = prepare<JobName>(
       and ${isOneOf('jobs.task_id', ':ids')}
    returning jobs.task_id, jobs.kind, jobs.status
  ), planned as (
-   insert into jobs (task_id, kind, account_id)
-   select tasks.id, 'super_resolution', tasks.account_id
+   insert into jobs (task_id, kind, account_id, owes, due_at)
+   select tasks.id, 'super_resolution', tasks.account_id, 'place', now() + ${placingLease}
      from stored join tasks on tasks.id = stored.task_id and ${isOneOf('tasks.id', ':ids')}
     where stored.kind = 'generation' and stored.status = 'succeeded'
       and ${isUnfinished} and tasks.plan->>'enhancement' is not null

@@ -3,8 +3,6 @@
 // (end-task.rows.ts).
 
 import type { Knex } from 'knex';
-import { assert } from '../assert';
-import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import type { Gather, Gathered } from '../database/gathered';
@@ -187,23 +185,6 @@ export async function changeFinalObject(
   if (!changed) return;
   await trx.raw('update tasks set object = ? where id = ?', [JSON.stringify(changed), taskId]);
 }
-
-interface RequestRow {
-  /** The parsed body of the create. */
-  readonly request: VideoRequest;
-  readonly createdAt: Date;
-}
-
-export async function findRequest(db: Knex, taskId: string): Promise<RequestRow> {
-  const [row] = await selectRequest(db, { taskId });
-  assert(row, `${taskId} has a row`);
-  return row;
-}
-
-const selectRequest = prepare<RequestRow>(
-  'find_request',
-  'select request, created_at as "createdAt" from tasks where id = :taskId',
-);
 
 /** The id of the task that owns an upstream job; null if no task owns the job. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {

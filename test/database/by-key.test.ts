@@ -2,8 +2,8 @@
 // statistics of the tables are from a time when nothing waited, as after a quiet night.
 
 import { stopDelivery } from '../../src/callbacks/callbacks.rows';
-import { storeSeen } from '../../src/jobs/checks.rows';
 import { storeMissing } from '../../src/jobs/missing.rows';
+import { beginPlacing, endTurn, renewPlacing } from '../../src/jobs/owed.rows';
 import { takeBackTurns, takeSlot } from '../../src/jobs/slots.rows';
 import {
   closeReported,
@@ -42,6 +42,12 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
+const owed: Readonly<Record<string, string>> = {
+  planned: 'place',
+  sending: 'place',
+  waiting: 'turn',
+};
+
 async function storeOthers(
   name: string,
   startAt: string | null,
@@ -57,9 +63,11 @@ async function storeOthers(
        from generate_series(1, ${others}) n`,
   );
   if (job) {
+    const owes = owed[job] ?? null;
     await db.raw(
-      `insert into jobs (task_id, kind, account_id, state, channel, channels)
-       select '${name}_' || n, '${kind}', '${account}', '${job}', 'studio', array['studio']
+      `insert into jobs (task_id, kind, account_id, state, channel, channels, owes, due_at)
+       select '${name}_' || n, '${kind}', '${account}', '${job}', 'studio', array['studio'],
+              ${owes === null ? 'null, null' : `'${owes}', now()`}
          from generate_series(1, ${others}) n`,
     );
   }
@@ -136,7 +144,9 @@ const statements: readonly [string, () => Promise<string>, Statement][] = [
   ['takeSlot', anOpenTask, (db, id) => takeSlot(db, job(id), studio, null, 'first')],
   ['waitForTurn', anOpenTask, (db, id) => waitForTurn(db, job(id), ['studio'])],
   ['takeBackTurns', withJob('waiting'), (db, id) => takeBackTurns(db, [job(id)])],
-  ['storeSeen', withJob('sending'), (db, id) => storeSeen(db, job(id), 'x', 5)],
+  ['beginPlacing', withJob('planned'), (db, id) => beginPlacing(db, job(id))],
+  ['renewPlacing', withJob('sending'), (db, id) => renewPlacing(db, job(id))],
+  ['endTurn', withJob('waiting'), (db, id) => endTurn(db, job(id))],
   ['forgetSending', withJob('sending'), (db, id) => forgetSending(db, job(id), 'first')],
   [
     'storeOpened',

@@ -55,8 +55,8 @@ async function waitMany(accountId: string, count: number, channel: string) {
          from generate_series(1, cast(:count as int)) n
        returning id, account_id
      )
-     insert into jobs (task_id, kind, account_id, state, channels, waiting_since, check_at)
-     select id, 'generation', account_id, 'waiting', array[:channel], now(), 'infinity' from made`,
+     insert into jobs (task_id, kind, account_id, state, channels, waiting_since)
+     select id, 'generation', account_id, 'waiting', array[:channel], now() from made`,
     { accountId, count, channel },
   );
 }

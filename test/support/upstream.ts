@@ -205,11 +205,11 @@ export async function planJob(
   db: Knex,
   { taskId, kind, accountId }: Pick<JobInput, 'taskId' | 'kind' | 'accountId'>,
 ): Promise<void> {
-  await db.raw('insert into jobs (task_id, kind, account_id) values (?, ?, ?)', [
-    taskId,
-    kind,
-    accountId,
-  ]);
+  await db.raw(
+    `insert into jobs (task_id, kind, account_id, owes, due_at)
+     values (?, ?, ?, 'place', now() + interval '15 seconds')`,
+    [taskId, kind, accountId],
+  );
 }
 
 async function attemptOf(

@@ -7,7 +7,7 @@ import { claimDeletions } from '../../src/files/retention.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { readStoredBytes } from '../../src/files/usage.rows';
 import { claimCancels } from '../../src/jobs/cancels.rows';
-import { claimChecks } from '../../src/jobs/checks.rows';
+import { claimLapsed, claimTurns } from '../../src/jobs/owed.rows';
 import { listOpenJobs, listUnacknowledged } from '../../src/jobs/queries.rows';
 import { giveTurns } from '../../src/jobs/slots.rows';
 import { listChannelsInUse, listUnwatched } from '../../src/jobs/watchers.rows';
@@ -64,7 +64,8 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['open jobs', (trx) => listOpenJobs(trx, 'studio')],
   ['unacknowledged jobs', (trx) => listUnacknowledged(trx, 'studio', 60)],
   ['turns', (trx) => giveTurns(trx, 'studio', null)],
-  ['stalled placements', (trx) => claimChecks(trx, 100)],
+  ['lapsed placements', (trx) => claimLapsed(trx)(100)],
+  ['owed turns', (trx) => claimTurns(trx)(100)],
   ['jobs to cancel', (trx) => claimCancels(trx)(100)],
   ['pending tasks', (trx) => claimStarts(trx, { limit: 100, leaseSeconds: 5 })],
   ['expired pending tasks', (trx) => listExpiredPending(trx, 100)],

@@ -2,13 +2,15 @@
 // notification that failed must be repeated. An end that no activity waits for is only recorded.
 
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { notifyTasks, offerFreeSlots, wakeStranded } from '../../../activities/jobs/notify-tasks';
+import { notifyTasks, offerFreeSlots } from '../../../activities/jobs/notify-tasks';
+import { owedTurns } from '../../../activities/owed/give-turns';
 import { listUnacknowledged } from '../../../src/jobs/queries.rows';
-import { takeBackTurns } from '../../../src/jobs/slots.rows';
+import { releaseStranded, takeBackTurns } from '../../../src/jobs/slots.rows';
 import { type JobNews, storeReports, waitForTurn } from '../../../src/jobs/steps.rows';
 import { recordFault } from '../../../src/jobs/watchers.rows';
 import { aSuccess, aTaskInput } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { fulfilDue } from '../../support/owed';
 import { openWorlds, placedAt, type World, type Worlds } from '../../support/task-world';
 import { realEnvironment, workflowBundle } from '../../support/temporal';
 import { until } from '../../support/until';
@@ -132,7 +134,10 @@ describe('a task that waits for a slot', () => {
     expectWoken(['full', 'studio'], (deps) => offerFreeSlots(deps, 'studio')));
 
   test('is woken if none of its channels is in the catalogue any more', () =>
-    expectWoken(['gone'], wakeStranded));
+    expectWoken(['gone'], async (deps) => {
+      await releaseStranded(deps.db, deps.channels.ids());
+      await fulfilDue(owedTurns({ ...upstream.deps, ...deps }));
+    }));
 
   test('gets no turn of a channel to which another process has given a rest', async () => {
     const { db } = database;

@@ -1,0 +1,27 @@
+// Jobs owe `place` while an attempt to place them is at work: it renews its lease. If the lease has
+// lapsed, the worker of the attempt died or is frozen. The attempt is failed, and Temporal starts the
+// next one, which takes the job over. An attempt that lives after all loses nothing: a job that it gets
+// still counts (docs/decisions.md, 29).
+
+import { claimLapsed, closeLeft, type OwingJob } from '../../src/jobs/owed.rows';
+import type { Duty } from '../../src/owed/loop';
+import type { WorkerDeps } from '../deps';
+import { failAttempt } from '../jobs/fail-attempt';
+
+type Placing = Pick<WorkerDeps, 'db' | 'client' | 'events'>;
+
+const why = 'The worker that placed the job died or fell silent.';
+
+export function lapsedPlacements({ db, client, events }: Placing): Duty<OwingJob> {
+  return {
+    name: 'place',
+    atOnce: 16,
+    idleMs: 1_000,
+    claim: claimLapsed(db),
+    async fulfil(job) {
+      if (job.isLeft) await closeLeft(db, job);
+      else if (await failAttempt(client, job, why)) events.attemptSilent(job.taskId);
+      return true;
+    },
+  };
+}

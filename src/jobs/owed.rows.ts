@@ -1,0 +1,120 @@
+// What a live job owes (src/owed). `place`: an attempt to place the job is at work, under a lease that it
+// renews; a lapsed lease means that its worker died. `turn`: the workflow must be told that the job can
+// be placed. The cancel of a job whose task has failed is in cancels.rows.ts.
+
+import type { Knex } from 'knex';
+import type { VideoRequest } from '../contract/request';
+import { isInState, isOwing } from '../database/by-key';
+import { prepare } from '../database/prepared-statement';
+import { claimInTurns } from '../owed/claim.rows';
+import { closeJobsOfTask } from './cancels.rows';
+import type { JobName } from './job.rules';
+
+/** The lease of an attempt. It covers three renewals, so one that is late does no harm. */
+export const placingLease = `interval '15 seconds'`;
+const renewedFor = `interval '10 seconds'`;
+
+export interface Begun {
+  /** The parsed body of the create. */
+  readonly request: VideoRequest;
+  readonly createdAt: Date;
+}
+
+/**
+ * An attempt to place the job begins: it takes the lease, unless the lease was given out just now. A
+ * turn is used from here on. Returns what the attempt needs of its task.
+ */
+export async function beginPlacing(db: Knex, { taskId, kind }: JobName): Promise<Begun | null> {
+  const [begun] = await takeLease(db, { taskId, kind });
+  return begun ?? null;
+}
+
+const takeLease = prepare<Begun>(
+  'begin_placing',
+  `with leased as (
+     update jobs set owes = 'place', due_at = now() + ${placingLease}
+      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting', 'sending')}
+        and (owes is distinct from 'place'
+             or due_at not between now() + ${renewedFor} and now() + ${placingLease})
+   )
+   select request, created_at as "createdAt" from tasks where id = :taskId`,
+);
+
+/** The attempt is still at work. Changes nothing once the job is placed or waits. */
+export async function renewPlacing(db: Knex, { taskId, kind }: JobName): Promise<void> {
+  await renewLease(db, { taskId, kind });
+}
+
+const renewLease = prepare(
+  'renew_placing',
+  `update jobs set due_at = now() + ${placingLease}
+    where task_id = :taskId and kind = :kind and ${isOwing('place')}`,
+);
+
+export interface OwingJob extends JobName {
+  readonly accountId: string;
+  /** True if the job was planned at the moment at which its task ended. */
+  readonly isLeft: boolean;
+}
+
+const columns = `
+  task_id as "taskId", claimed.account_id as "accountId", kind, finished_at is not null as "isLeft"`;
+const ofJobs = {
+  table: 'jobs',
+  key: 'task_id, kind',
+  joined: 'join tasks on tasks.id = task_id',
+} as const;
+
+/**
+ * Claims jobs whose attempt has let its lease lapse. Mostly no attempt is at work: the next one has its
+ * time, or waits for a free worker. It takes the lease itself, so the next look may come late.
+ */
+export const claimLapsed = (db: Knex) =>
+  claimInTurns<OwingJob>(db, {
+    ...ofJobs,
+    owing: `owes = 'place'`,
+    lease: `interval '30 seconds'`,
+    columns,
+  });
+
+interface OwingTurn extends OwingJob {
+  /** True if the slot of the turn has gone to another job. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Claims jobs whose workflow must be told. Each signal grows the history, so a job that has waited long
+ * is told seldom. A turn reserves a slot for a short time only.
+ */
+export const claimTurns = (db: Knex) =>
+  claimInTurns<OwingTurn>(db, {
+    ...ofJobs,
+    owing: `owes = 'turn'`,
+    lease: `case state when 'waiting' then ${toldAgain}
+                 else greatest(${toldAgain}, least(now() - waiting_since, '5 minutes')) end`,
+    columns: `${columns}, state = 'waiting' and turn_at < now() - ${reserved} as "isOver"`,
+  });
+
+/** A turn reserves a slot for this time. */
+export const reserved = `interval '30 seconds'`;
+
+/** The workflow is told again after this time. */
+export const toldAgain = `interval '10 seconds'`;
+
+/** The slot of the turn went to another job. This job queues on. */
+export async function endTurn(db: Knex, { taskId, kind }: JobName): Promise<void> {
+  await db.raw(
+    `update jobs set owes = null, due_at = null
+      where task_id = ? and kind = ? and ${isOwing('turn')} and ${isInState('waiting')}`,
+    [taskId, kind],
+  );
+}
+
+/** any state → closed, for a job that was planned at the moment at which its task ended. */
+export async function closeLeft(db: Knex, { taskId }: JobName): Promise<void> {
+  await db.raw(
+    `with ended as (select id, status from tasks where id = :taskId and finished_at is not null)
+     ${closeJobsOfTask} and state <> 'closed'`,
+    { taskId },
+  );
+}
