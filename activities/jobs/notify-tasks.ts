@@ -6,8 +6,9 @@
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';
 import { isFinalReport, type JobName, type PlacedJob } from '../../src/jobs/job.rules';
+import { tellSoon } from '../../src/jobs/owed.rows';
 import { giveTurns, takeBackTurns } from '../../src/jobs/slots.rows';
-import { closeReported, type JobNews, markNotified } from '../../src/jobs/steps.rows';
+import { closeReported, type JobNews } from '../../src/jobs/steps.rows';
 import { jobSignal, turnSignal } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { eachAtOnce } from '../each-at-once';
@@ -16,21 +17,17 @@ type Notifier = Pick<WorkerDeps, 'db' | 'channels' | 'client'>;
 
 /** Sixteen calls run at the same time, so that a round stays short if many jobs end. */
 const atOnce = 16;
-// A task whose workflow Temporal does not know is notified so much later than others, because nothing
-// may come of it.
-const unknownForSeconds = 60;
 
+/** Tells workflows what has just been stored. An end that cannot be told stays owed. */
 export async function notifyTasks(deps: Notifier, news: readonly JobNews[]): Promise<void> {
-  const notified: JobNews[] = [];
-  const unknown: JobNews[] = [];
+  const failed: JobNews[] = [];
   await eachAtOnce(news, atOnce, async (item) => {
-    const outcome = await notifyTask(deps, item);
-    if (outcome === 'notified') notified.push(item);
-    if (outcome === 'unknown') unknown.push(item);
+    if (!(await notifyTask(deps, item))) failed.push(item);
   });
-  const isEnd = ({ report }: JobNews) => isFinalReport(report);
-  await markNotified(deps.db, notified.filter(isEnd), 0);
-  await markNotified(deps.db, unknown.filter(isEnd), unknownForSeconds);
+  await tellSoon(
+    deps.db,
+    failed.filter(({ report }) => isFinalReport(report)),
+  );
 }
 
 /** Offers the free slots of a channel to waiting jobs. */
@@ -53,43 +50,44 @@ export function offerTurn(client: Client, { taskId, kind }: JobName): Promise<bo
   return signal(client, taskId, turnSignal, kind);
 }
 
-/** `unknown`: Temporal does not know the workflow of the task, or the workflow has ended. */
-type Outcome = 'notified' | 'unknown' | 'failed';
-
-async function notifyTask({ db, client }: Notifier, news: JobNews): Promise<Outcome> {
+/** Returns false if Temporal did not answer. */
+async function notifyTask(deps: Notifier, news: JobNews): Promise<boolean> {
   const { taskId, report } = news;
-  if (!isFinalReport(report)) {
-    return (await signal(client, taskId, jobSignal, report)) ? 'notified' : 'failed';
-  }
+  if (!isFinalReport(report)) return signal(deps.client, taskId, jobSignal, report);
   try {
-    await complete(client, news);
-    return 'notified';
-  } catch (error) {
-    if (!(error instanceof ActivityNotFoundError)) return 'failed';
-    return notifyWithoutActivity({ db, client }, news);
+    await tellEnd(deps, news);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 /**
- * Notifies a task if no activity of the job waits for a report. The activity has ended, or its next
- * attempt will read the stored report. Or the workflow waits for a slot, although an attempt that
- * was given up has placed the job; with a turn, the workflow starts an activity that reads the
+ * Completes the activity that placed the job. If no activity waits for a report, the activity has ended,
+ * or its next attempt will read the stored report. Or the workflow waits for a slot, although an attempt
+ * that was given up has placed the job; with a turn, the workflow starts an activity that reads the
  * report. A turn that is not needed does no harm.
  *
- * If Temporal does not know the workflow, the report is kept: this worker may have the address of
+ * If Temporal does not know the workflow, the end stays owed: this worker may have the address of
  * another Temporal. If the workflow is really gone, the reconciler ends the task.
  */
-async function notifyWithoutActivity(
+export async function tellEnd(
   { db, client }: Pick<Notifier, 'db' | 'client'>,
   news: JobNews,
-): Promise<Outcome> {
+): Promise<void> {
+  try {
+    await complete(client, news);
+    return;
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+  }
   try {
     await client.workflow.getHandle(news.taskId).signal(turnSignal, news.kind);
   } catch (error) {
-    return error instanceof WorkflowNotFoundError ? 'unknown' : 'failed';
+    if (error instanceof WorkflowNotFoundError) return;
+    throw error;
   }
   await closeReported(db, news);
-  return 'notified';
 }
 
 async function complete(client: Client, { taskId, kind, report }: JobNews): Promise<void> {

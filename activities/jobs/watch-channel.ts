@@ -8,7 +8,7 @@ import { Context } from '@temporalio/activity';
 import { isRetryable } from '../../src/database/database';
 import type { JobReport } from '../../src/jobs/job.rules';
 import type { OpenJob } from '../../src/jobs/queries.rows';
-import { listOpenJobs, listUnacknowledged } from '../../src/jobs/queries.rows';
+import { listOpenJobs } from '../../src/jobs/queries.rows';
 import type { JobNews } from '../../src/jobs/steps.rows';
 import { recordRound } from '../../src/jobs/watchers.rows';
 import type { WatchInput } from '../../workflows/messages';
@@ -39,8 +39,6 @@ interface Round {
 
 // A run of the activity takes one hour; then the workflow continues as new.
 const runMs = 60 * 60_000;
-// A task that has not acknowledged the end of its job is notified again after this long.
-const notifyAgainSeconds = 20;
 // A step may take this much longer than its request or pause. If the step takes even longer, the
 // heartbeats stop. A query and a call to Temporal each take at most ten seconds.
 const stepMarginMs = 15_000;
@@ -94,9 +92,6 @@ async function goRound(round: Round): Promise<number> {
   round.advance();
   const due = dueJobs(round, open);
   const { asked, changed } = await askAbout(round, due);
-  await keepingOn(round, async () => {
-    await notifyTasks(deps, await listUnacknowledged(deps.db, channel, notifyAgainSeconds));
-  });
   await keepingOn(round, () => offerFreeSlots(deps, channel));
   if (round.defects.length > 0) throw round.defects[0];
   // A round is recorded only if a poll was answered or no job was due. So if a channel answers no

@@ -7,12 +7,14 @@ import { fileDeletions } from './delete-files';
 import { owedTurns } from './give-turns';
 import { lapsedPlacements } from './place-jobs';
 import { callbackDeliveries } from './start-deliveries';
+import { owedTells } from './tell-ends';
 
 export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
   const { owedFailed } = deps.events;
   const loops = [
     createLoop(lapsedPlacements(deps), owedFailed),
     createLoop(owedTurns(deps), owedFailed),
+    createLoop(owedTells(deps), owedFailed),
     createLoop(jobCancels(deps), owedFailed),
     createLoop(fileDeletions(deps), owedFailed),
     createLoop(callbackDeliveries(deps), owedFailed),

@@ -49,9 +49,9 @@ const copyTasks = `
 
 const copyJobs = `
   insert into jobs (task_id, kind, account_id, channel, upstream_model, state, upstream_id, status,
-                    report, sent_at, opened_at, notified_at)
+                    report, sent_at, opened_at)
   select task_id || '_' || n, kind, account_id, channel, upstream_model, 'closed',
-         upstream_id || '_' || n, status, report, sent_at, opened_at, notified_at
+         upstream_id || '_' || n, status, report, sent_at, opened_at
     from jobs, ${copies} where task_id = $1`;
 
 const copyFiles = `

@@ -68,9 +68,9 @@ const copyTasks = `
 
 const copyJobs = `
   insert into jobs (task_id, kind, account_id, channel, upstream_model, state, upstream_id,
-                    status, report, sent_at, opened_at, notified_at)
+                    status, report, sent_at, opened_at)
   select new.id, kind, account_id, channel, upstream_model, state, 'seeded-' || new.id,
-         status, report, sent_at, opened_at, notified_at
+         status, report, sent_at, opened_at
     from jobs, unnest($2::text[]) as new (id)
    where task_id = $1`;
 

@@ -197,11 +197,11 @@ const insertLabels = `
 
 const insertJobs = `
   insert into jobs (task_id, kind, account_id, channel, upstream_model, state, upstream_id, status,
-                    report, sent_at, opened_at, notified_at, cost_micros)
+                    report, sent_at, opened_at, cost_micros)
   select id, 'generation', account_id, 'studio', model, 'closed', 'upstream-' || k,
          case when failed then 'failed' else 'succeeded' end,
          json_build_object('status', case when failed then 'failed' else 'succeeded' end),
-         created_at, created_at, created_at, case when failed then null else 200000 end
+         created_at, created_at, case when failed then null else 200000 end
     from (${theKept}) task`;
 
 const insertCallbacks = `

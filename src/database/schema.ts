@@ -18,7 +18,7 @@ create domain signed_micros as bigint
 create domain moved_micros as bigint check (value between 1 and 9007199254740991);
 create domain job_state as text
   check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
-create domain job_duty as text check (value in ('place', 'turn', 'cancel'));
+create domain job_duty as text check (value in ('place', 'turn', 'tell', 'cancel'));
 -- The kinds of movements, each with the ledger accounts between which it moves money.
 create domain movement as text check (value in (
   'hold: available to held',
@@ -276,13 +276,12 @@ create table jobs (
   -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
   -- it is not known or if nothing was made. Callers never see it.
   cost_micros    micros,
-  -- The last time at which the activity was notified of the end.
-  notified_at    timestamptz,
   -- Since this time the provider has not known the job, and the job holds no slot.
   missing_since  timestamptz,
   -- What is owed and since when (jobs/owed.rows.ts, jobs/cancels.rows.ts):
   --   place   until then an attempt is at work, or the next one is to begin
   --   turn    the workflow must be told that the job can be placed
+  --   tell    the workflow must be told the end of the job
   --   cancel  the task has ended, and the job may still run; 'infinity' if no cancel succeeded and
   --           none is tried any more
   owes           job_duty,

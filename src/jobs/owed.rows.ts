@@ -1,14 +1,14 @@
 // What a live job owes (src/owed). `place`: an attempt to place the job is at work, under a lease that it
 // renews; a lapsed lease means that its worker died. `turn`: the workflow must be told that the job can
-// be placed. The cancel of a job whose task has failed is in cancels.rows.ts.
+// be placed. `tell`: it must be told the end of the job. The cancel of a job whose task has failed is in cancels.rows.ts.
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';
-import { isInState, isOwing } from '../database/by-key';
+import { isInState, isOneOf, isOwing } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { claimInTurns } from '../owed/claim.rows';
 import { closeJobsOfTask } from './cancels.rows';
-import type { JobName } from './job.rules';
+import type { JobName, JobReport } from './job.rules';
 
 /** The lease of an attempt. It covers three renewals, so one that is late does no harm. */
 export const placingLease = `interval '15 seconds'`;
@@ -107,6 +107,33 @@ export async function endTurn(db: Knex, { taskId, kind }: JobName): Promise<void
     `update jobs set owes = null, due_at = null
       where task_id = ? and kind = ? and ${isOwing('turn')} and ${isInState('waiting')}`,
     [taskId, kind],
+  );
+}
+
+/** Whoever stores the end of a job tells it at once. It is told again until the workflow goes on. */
+export const toldEndAgain = `interval '20 seconds'`;
+
+/** Claims jobs whose end must be told again. */
+export const claimTells = (db: Knex) =>
+  claimInTurns<OwingJob & { readonly report: JobReport }>(db, {
+    ...ofJobs,
+    owing: `owes = 'tell'`,
+    lease: toldEndAgain,
+    columns: `${columns}, report`,
+  });
+
+/** The ends of these jobs could not be told. */
+export async function tellSoon(db: Knex, names: readonly JobName[]): Promise<void> {
+  if (names.length === 0) return;
+  await db.raw(
+    `update jobs set due_at = now() + interval '1 second'
+       from json_to_recordset(?) as n (task_id text, kind text)
+      where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOwing('tell')}
+        and ${isOneOf('jobs.task_id', '?')}`,
+    [
+      JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind }))),
+      names.map(({ taskId }) => taskId),
+    ],
   );
 }
 

@@ -4,7 +4,6 @@ import type { Knex } from 'knex';
 import { prepare } from '../database/prepared-statement';
 import type { JobKind, JobName, JobReport, JobState, JobStatus } from './job.rules';
 import type { JobOwner } from './lost-job.rules';
-import type { JobNews } from './steps.rows';
 
 export interface Job {
   readonly taskId: string;
@@ -130,26 +129,4 @@ const selectOpen = prepare<OpenJob>(
         extract(epoch from now() - missing_since)::float8 as "missingSeconds"
    from jobs
   where channel = :channel and state = 'open' and upstream_id is not null`,
-);
-
-/**
- * Ended jobs whose activity may still wait for the end. A job whose task was notified within the last
- * `notifiedBeforeSeconds` is left out.
- */
-export function listUnacknowledged(
-  db: Knex,
-  channel: string,
-  notifiedBeforeSeconds: number,
-): Promise<JobNews[]> {
-  return selectUnacknowledged(db, { channel, seconds: notifiedBeforeSeconds });
-}
-
-const selectUnacknowledged = prepare<JobNews>(
-  'unacknowledged_jobs',
-  `
- select task_id as "taskId", kind, report from jobs
-  where channel = :channel and state = 'reported'
-    and (notified_at is null
-         or notified_at < now() - make_interval(secs => cast(:seconds as float8)))
-  limit 1000`,
 );

@@ -12,7 +12,7 @@ import { prepare } from '../database/prepared-statement';
 import { afterWorkflow, isNotKnownToEnd } from './cancels.rows';
 import { costsOf, nameOf } from './costs.rows';
 import { isFinalReport, type JobName, type JobReport, unreadableReport } from './job.rules';
-import { placingLease } from './owed.rows';
+import { placingLease, toldEndAgain } from './owed.rows';
 import type { Stored } from './placing.rules';
 
 export interface JobNews extends JobName {
@@ -186,7 +186,7 @@ export async function storeReports<News extends JobNews>(
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
  * succeeded job is stored too, because the report and the plan are forgotten earlier. Returns the
- * changes that were stored. The others came too late: the row has the report of the job's end, or the
+ * changes that were stored; the caller tells them. The others came too late: the row has the report of the job's end, or the
  * job is closed.
  */
 async function storeTogether<News extends JobNews>(
@@ -209,6 +209,8 @@ async function storeTogether<News extends JobNews>(
   return changes.filter((change) => names.has(nameOf(change)));
 }
 
+const hasEnded = `change.status not in ('queued', 'running')`;
+
 // A job that its provider has queued again is still shown as running.
 const updateReported = prepare<JobName>(
   'store_reports',
@@ -219,7 +221,9 @@ const updateReported = prepare<JobName>(
  ), stored as (
    update jobs set status = case change.status when 'queued' then jobs.status else change.status end,
           report = change.report, cost_micros = change.cost,
-          state = case when change.status in ('queued', 'running') then 'open' else 'reported' end
+          state = case when ${hasEnded} then 'reported' else 'open' end,
+          owes = case when ${hasEnded} then 'tell' end,
+          due_at = case when ${hasEnded} then now() + ${toldEndAgain} end
      from change
     where jobs.task_id = change.task_id and jobs.kind = change.kind and ${isInState('open')}
       and ${isOneOf('jobs.task_id', ':ids')}
@@ -265,34 +269,13 @@ export async function storeLate(db: Knex, late: JobNews) {
 }
 
 /**
- * Records the current time as the time at which the tasks of these jobs were notified, or a later
- * time. A task that does not acknowledge the end of its job is notified again.
- */
-export async function markNotified(
-  db: Knex,
-  names: readonly JobName[],
-  laterSeconds: number,
-): Promise<void> {
-  if (names.length === 0) return;
-  const rows = JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind })));
-  await updateNotified(db, { ids: names.map(({ taskId }) => taskId), rows, laterSeconds });
-}
-
-const updateNotified = prepare(
-  'mark_notified',
-  `
- update jobs set notified_at = now() + make_interval(secs => :laterSeconds)
-   from json_to_recordset(:rows) as n (task_id text, kind text)
-  where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOneOf('jobs.task_id', ':ids')}`,
-);
-
-/**
  * reported → closed: the workflow has begun the next job, or no activity waits for this one. An
  * activity that begins later reads the report in the row.
  */
 export async function closeReported(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed' where task_id = ? and kind = ? and ${isInState('reported')}`,
+    `update jobs set state = 'closed', owes = null, due_at = null
+      where task_id = ? and kind = ? and ${isInState('reported')}`,
     [taskId, kind],
   );
 }

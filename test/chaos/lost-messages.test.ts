@@ -216,7 +216,7 @@ const cases: readonly (readonly [string, (place: Place) => Promise<void>])[] = [
       await create(place, count, 4);
       const ends = ['store_reports\0', '"status":"succeeded"'];
       await killAt(place, 'after', 'worker-1', ...ends)();
-      expect(await jobs(place, "state = 'reported' and notified_at is null")).toBeGreaterThan(0);
+      expect(await jobs(place, "owes = 'tell'")).toBeGreaterThan(0);
       await startWorker(place);
     },
   ],

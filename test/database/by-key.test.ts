@@ -3,7 +3,7 @@
 
 import { stopDelivery } from '../../src/callbacks/callbacks.rows';
 import { storeMissing } from '../../src/jobs/missing.rows';
-import { beginPlacing, endTurn, renewPlacing } from '../../src/jobs/owed.rows';
+import { beginPlacing, endTurn, renewPlacing, tellSoon } from '../../src/jobs/owed.rows';
 import { takeBackTurns, takeSlot } from '../../src/jobs/slots.rows';
 import {
   closeReported,
@@ -46,6 +46,7 @@ const owed: Readonly<Record<string, string>> = {
   planned: 'place',
   sending: 'place',
   waiting: 'turn',
+  reported: 'tell',
 };
 
 async function storeOthers(
@@ -146,6 +147,7 @@ const statements: readonly [string, () => Promise<string>, Statement][] = [
   ['takeBackTurns', withJob('waiting'), (db, id) => takeBackTurns(db, [job(id)])],
   ['beginPlacing', withJob('planned'), (db, id) => beginPlacing(db, job(id))],
   ['renewPlacing', withJob('sending'), (db, id) => renewPlacing(db, job(id))],
+  ['tellSoon', withJob('reported'), (db, id) => tellSoon(db, [job(id)])],
   ['endTurn', withJob('waiting'), (db, id) => endTurn(db, job(id))],
   ['forgetSending', withJob('sending'), (db, id) => forgetSending(db, job(id), 'first')],
   [

@@ -7,8 +7,8 @@ import { claimDeletions } from '../../src/files/retention.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { readStoredBytes } from '../../src/files/usage.rows';
 import { claimCancels } from '../../src/jobs/cancels.rows';
-import { claimLapsed, claimTurns } from '../../src/jobs/owed.rows';
-import { listOpenJobs, listUnacknowledged } from '../../src/jobs/queries.rows';
+import { claimLapsed, claimTells, claimTurns } from '../../src/jobs/owed.rows';
+import { listOpenJobs } from '../../src/jobs/queries.rows';
 import { giveTurns } from '../../src/jobs/slots.rows';
 import { listChannelsInUse, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask } from '../../src/money/ledger.rows';
@@ -62,9 +62,9 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['channels in use', listChannelsInUse],
   ['unwatched channels', (trx) => listUnwatched(trx, 60)],
   ['open jobs', (trx) => listOpenJobs(trx, 'studio')],
-  ['unacknowledged jobs', (trx) => listUnacknowledged(trx, 'studio', 60)],
   ['turns', (trx) => giveTurns(trx, 'studio', null)],
   ['lapsed placements', (trx) => claimLapsed(trx)(100)],
+  ['ends to tell', (trx) => claimTells(trx)(100)],
   ['owed turns', (trx) => claimTurns(trx)(100)],
   ['jobs to cancel', (trx) => claimCancels(trx)(100)],
   ['pending tasks', (trx) => claimStarts(trx, { limit: 100, leaseSeconds: 5 })],
