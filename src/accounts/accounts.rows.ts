@@ -90,6 +90,8 @@ export interface Caller {
   readonly accountRates: Rates;
   /** True if the stated length of reference videos sets the hold. */
   readonly trustsLengths: boolean;
+  /** The price list of the account; null if the prices for everybody apply. */
+  readonly priceList: string | null;
 }
 
 export interface FoundKey extends Caller {
@@ -114,7 +116,7 @@ async function findKeys(
               as rates,
             json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)
               as "accountRates",
-            trusts_lengths as "trustsLengths"
+            trusts_lengths as "trustsLengths", price_list as "priceList"
        from api_keys join accounts on accounts.id = account_id
       where digest = any(?)`,
     [digests.map((digest) => Buffer.from(digest, 'hex'))],

@@ -31,6 +31,8 @@ export interface AccountTerms extends Rates {
   readonly tasksKeptDays: number | null;
   /** True if a length that the account states for its reference videos may lower a hold. */
   readonly trustsLengths: boolean;
+  /** A price list of the catalogue; null means the prices for everybody. */
+  readonly priceList: string | null;
 }
 
 /** Terms that are absent or undefined stay unchanged. */
@@ -40,7 +42,7 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
             read_rate as "readRate", files_kept_days as "filesKeptDays",
-            tasks_kept_days as "tasksKeptDays", trusts_lengths as "trustsLengths"
+            tasks_kept_days as "tasksKeptDays", trusts_lengths as "trustsLengths", price_list as "priceList"
        from accounts where id = ?`,
     [accountId],
   );
@@ -58,6 +60,7 @@ export async function setTerms(
     files_kept_days: terms.filesKeptDays,
     tasks_kept_days: terms.tasksKeptDays,
     trusts_lengths: terms.trustsLengths,
+    price_list: terms.priceList,
     ...rateColumns(terms),
   };
   if (changesNothing(columns)) return;
@@ -83,4 +86,12 @@ function rateColumns({ createRate, readRate }: Changes<Rates>) {
 /** knex leaves undefined columns out of an update, but an update without any column is an error. */
 function changesNothing(columns: object): boolean {
   return Object.values(columns).every((value) => value === undefined);
+}
+
+/** The price lists that accounts have. */
+export async function listPriceListsInUse(db: Knex): Promise<readonly string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    'select distinct price_list as name from accounts where price_list is not null order by 1',
+  );
+  return rows.map(({ name }) => name);
 }

@@ -20,6 +20,20 @@ export interface Catalogue {
   readonly superResolution: SuperResolutionOffer | null;
   /** The most that a provider's figure can charge, as a factor of the same line of the hold. */
   readonly chargeMaxFactor: number;
+  /** Prices for single customers, by name. */
+  readonly priceLists?: Readonly<Record<string, PriceList>>;
+  /** The list from which the prices of this catalogue come; absent: those for everybody. */
+  readonly priceList?: string;
+}
+
+/** What differs from the prices for everybody. */
+export interface PriceList {
+  /** For each price that the list does not name. At most two decimals. */
+  readonly factor: number;
+  /** The prices of models, instead of their own. */
+  readonly models: Readonly<Record<string, readonly PriceRow[]>>;
+  /** The price of a minute of super-resolution at coefficient 1; null if the factor applies. */
+  readonly microsPerMinute: number | null;
 }
 
 /** One provider under one key. */

@@ -24,6 +24,7 @@ export function crossFaults(file: CheckedFile): string[] {
     modelFaults(entry, file, sayOf);
   }
   enhancerFaults(file, say);
+  priceListFaults(file, say);
   for (const [path, perMinute] of minutePrices(file)) {
     if (perMinute * largestFactor(file) > minuteMicrosMax) {
       say(path, 'with coefficients and factors a minute is above 1000000');
@@ -36,13 +37,37 @@ export function crossFaults(file: CheckedFile): string[] {
 const minuteMicrosMax = 1e12;
 const videoMicrosMax = 1e12;
 
-/** The price of a minute of super-resolution, and what each channel costs for a minute. */
-function minutePrices({ superResolution: offer }: CatalogueFile): [string[], number][] {
+/** The rows of a list are checked like those of its model. */
+function priceListFaults(file: CheckedFile, say: Say): void {
+  for (const [name, { models, superResolutionPerMinute }] of Object.entries(file.priceLists)) {
+    const path = ['priceLists', name];
+    if (superResolutionPerMinute !== null && !file.superResolution) {
+      say([...path, 'superResolutionPerMinute'], 'needs superResolution');
+    }
+    for (const [id, prices] of Object.entries(models)) {
+      const entry = Object.hasOwn(file.models, id) ? file.models[id] : undefined;
+      const sayOf: Say = ([first, ...rest], sentence) =>
+        say([...path, 'models', id, ...(first === 'prices' ? rest : [])], sentence);
+      if (!entry) sayOf([], 'there is no such model');
+      else {
+        priceFaults({ ...entry, prices }, sayOf);
+        meterPriceFaults({ ...entry, prices }, sayOf);
+      }
+    }
+  }
+}
+
+/** The prices of a minute of super-resolution, and what each channel costs for a minute. */
+function minutePrices({ superResolution: offer, priceLists }: CatalogueFile): [string[], number][] {
   if (!offer) return [];
+  const lists = Object.entries(priceLists).map(([name, list]): [string[], number] => [
+    ['priceLists', name],
+    list.superResolutionPerMinute ?? offer.perMinute * list.factor,
+  ]);
   const costs = Object.entries(offer.costs).flatMap(([id, cost]): [string[], number][] =>
     'perMinute' in cost ? [[['superResolution', 'costs', id, 'perMinute'], cost.perMinute]] : [],
   );
-  return [[['superResolution', 'perMinute'], offer.perMinute], ...costs];
+  return [[['superResolution', 'perMinute'], offer.perMinute], ...lists, ...costs];
 }
 
 function largestFactor({ superResolution: offer }: CatalogueFile): number {

@@ -14,6 +14,8 @@ import type {
   Cost,
   EnhancementCost,
   Model,
+  PriceList,
+  PriceRow,
   Size,
   SuperResolutionOffer,
 } from './catalogue.rules';
@@ -78,6 +80,9 @@ export function parseCatalogue(
     models: Object.fromEntries(models),
     superResolution: offerOf(file),
     chargeMaxFactor: file.chargeMaxFactor,
+    priceLists: Object.fromEntries(
+      Object.entries(file.priceLists).map(([id, list]) => [id, priceListOf(list)]),
+    ),
   };
 }
 
@@ -156,12 +161,30 @@ function modelOf(id: string, entry: ModelEntry, file: CheckedFile): Model {
     ),
     enhanceable: protocolsOf(entry, file).every(({ resultsNeedKey }) => !resultsNeedKey),
     limits: commonLimits(limitsOf(entry, file)),
-    prices: entry.prices.map(({ perMillionTokens, resolutions, inputVideo, audio }) => ({
-      ...(resolutions ? { resolutions } : {}),
-      ...(inputVideo === undefined ? {} : { inputVideo }),
-      ...(audio === undefined ? {} : { audio }),
-      microsPerMillionTokens: perMillionTokens,
-    })),
+    prices: entry.prices.map(priceOf),
+  };
+}
+
+function priceOf({
+  perMillionTokens,
+  resolutions,
+  inputVideo,
+  audio,
+}: ModelEntry['prices'][number]): PriceRow {
+  return {
+    ...(resolutions ? { resolutions } : {}),
+    ...(inputVideo === undefined ? {} : { inputVideo }),
+    ...(audio === undefined ? {} : { audio }),
+    microsPerMillionTokens: perMillionTokens,
+  };
+}
+
+function priceListOf(list: CatalogueFile['priceLists'][string]): PriceList {
+  const models = Object.entries(list.models).map(([id, prices]) => [id, prices.map(priceOf)]);
+  return {
+    factor: list.factor,
+    models: Object.fromEntries(models) as PriceList['models'],
+    microsPerMinute: list.superResolutionPerMinute,
   };
 }
 

@@ -213,6 +213,16 @@ const catalogueFile = z.strictObject({
     })
     .nullable()
     .default(null),
+  priceLists: z
+    .record(
+      name,
+      z.strictObject({
+        factor: factor.lte(10, 'must be at most 10').default(1),
+        models: z.record(name, some(price)).default({}),
+        superResolutionPerMinute: amount.nullable().default(null),
+      }),
+    )
+    .default({}),
   // A hold covers what a task costs. Three times as much is a fault of a figure, not of the hold.
   chargeMaxFactor: z
     .number({ error: ({ input }) => `must be a number; got ${JSON.stringify(input)}` })

@@ -15,11 +15,11 @@ import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
 import { observeApi } from './api-observer';
 import { temporalAccess } from './checks';
-import { type Command, runsUntilStopped } from './command';
+import { type Command, CommandError, runsUntilStopped } from './command';
 import { createDatabaseGauges } from './database-gauges';
 import { whyUnreachable } from './files-delivery';
 import { listen } from './http-server';
-import { loadCatalogueOf } from './load-catalogue';
+import { loadCatalogueOf, missingLists } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectCommit, projectVersion } from './package-info';
@@ -46,6 +46,8 @@ export const api: Command<'api'> = async ({ config, log }) => {
     // The API also starts if the database does not answer. Until the database answers, the API
     // reports that it is not ready.
     ready = await isReady(parts.db, config, log);
+    const missing = ready ? await missingLists(parts.db, catalogue) : null;
+    if (missing) log.error({ event: 'price_lists_missing' }, missing);
     const metrics = await serveMetrics({
       meters: parts.meters,
       log,
@@ -77,7 +79,11 @@ export const api: Command<'api'> = async ({ config, log }) => {
       ...running,
       done: Promise.race([running.done, untilServing()]),
       async reload() {
-        catalogue = await loadCatalogueOf(config);
+        const loaded = await loadCatalogueOf(config);
+        // The creates of these accounts would be refused.
+        const missing = await missingLists(parts.db, loaded);
+        if (missing) throw new CommandError(missing);
+        catalogue = loaded;
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
       },
     };

@@ -1,6 +1,9 @@
 // Loads the configured catalogue, and checks its currency and the keys of its channels.
 
+import type { Knex } from 'knex';
 import { protocols } from '../../activities/providers/protocols';
+import { listPriceListsInUse } from '../accounts/terms.rows';
+
 import type { Catalogue } from '../catalogue/catalogue.rules';
 import { loadCatalogue } from '../catalogue/file';
 import type { Config } from '../config/config';
@@ -22,6 +25,17 @@ export async function loadCatalogueOf(config: Config): Promise<Catalogue> {
   throw new CommandError(
     `CURRENCY is ${currency}, but the prices in ${catalogueFile} are in ${catalogue.currency}.`,
     2,
+  );
+}
+
+/** A sentence if accounts have price lists that are not in the catalogue. */
+export async function missingLists(db: Knex, catalogue: Catalogue): Promise<string | null> {
+  const inUse = await listPriceListsInUse(db);
+  const missing = inUse.filter((name) => !Object.hasOwn(catalogue.priceLists ?? {}, name));
+  if (missing.length === 0) return null;
+  return (
+    `The catalogue has no price list ${missing.join(', ')}, which accounts have. Give them another ` +
+    'one with `admin accounts terms ACCOUNT --price-list NAME`, or none.'
   );
 }
 

@@ -62,6 +62,8 @@ create table accounts (
   tasks_kept_days integer check (tasks_kept_days = 0 or tasks_kept_days between 35 and 36500),
   -- True if a length that the account states for its reference videos may lower a hold.
   trusts_lengths boolean not null default false,
+  -- The price list of the catalogue that applies; null means the prices for everybody.
+  price_list  text,
   -- The time zone in which the days and months of its budgets begin.
   time_zone   text not null default 'UTC'
 );

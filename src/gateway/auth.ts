@@ -102,8 +102,8 @@ export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
 
 function callerOf(found: FoundKey): Caller {
   const { keyId, accountId, accountDisabled, models, channels } = found;
-  const { rates, accountRates, trustsLengths } = found;
-  const terms = { rates, accountRates, trustsLengths };
+  const { rates, accountRates, trustsLengths, priceList } = found;
+  const terms = { rates, accountRates, trustsLengths, priceList };
   return { keyId, accountId, accountDisabled, models, channels, ...terms };
 }
 

@@ -6,6 +6,7 @@ import type { Catalogue, Model } from '../catalogue/catalogue.rules';
 import { pathText } from '../catalogue/checked-file';
 import { type EnhancementLoss, enhancementLossesOf } from './enhancement-margins.rules';
 import { type Loss, lossesOf } from './margins.rules';
+import { withPriceList } from './price-lists.rules';
 
 // A month is enough to tell callers and to move them.
 const soonMs = 30 * 24 * 3_600_000;
@@ -21,7 +22,30 @@ export function warningsOf(catalogue: Catalogue, now: number): string[] {
   const { superResolution: offer } = catalogue;
   const ofEnhancers = (offer ? enhancementLossesOf(offer) : []).map((loss) => enhancedText(loss));
   const closed = offer ? closedText(catalogue, offer.channels, ['superResolution']) : [];
-  return [...ofModels, ...ofEnhancers, ...closed];
+  return [...ofModels, ...ofEnhancers, ...closed, ...listWarnings(catalogue)];
+}
+
+/** The losses at the prices of a list, which the prices for everybody may not have. */
+function listWarnings(catalogue: Catalogue): readonly string[] {
+  return Object.keys(catalogue.priceLists ?? {}).flatMap((name) => {
+    const priced = withPriceList(catalogue, name);
+    if (!priced) return [];
+    const path = `${pathText(['priceLists', name])}: `;
+    const { superResolution: offer } = priced;
+    return [
+      ...Object.values(priced.models).flatMap((model) =>
+        lossesOf(priced, model).map((loss) => ({ ...loss, text: lossText(model, loss) })),
+      ),
+      ...(offer ? enhancementLossesOf(offer) : []).map((loss) => ({
+        ...loss,
+        text: enhancedText(loss),
+      })),
+    ].map(({ text, chargedMicros, costMicros }) => {
+      const [of, sentence] = text.split(': ');
+      const margin = formatMicros(chargedMicros - costMicros);
+      return `${path}${sentence}, a margin of ${margin} (${of})`;
+    });
+  });
 }
 
 /** A channel may be closed for a while, for example while its provider repairs something. */

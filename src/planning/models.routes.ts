@@ -10,6 +10,7 @@ import type { KeyedRouter } from '../gateway/context';
 import type { KeyedDeps } from '../gateway/deps';
 import { microsPerMinute } from './enhancement-price.rules';
 import { offeredTargets } from './enhancers.rules';
+import { ownPrices } from './own-prices.http';
 import { withOwnEnhancers } from './permissions.rules';
 import { plainVideo } from './plain-video.rules';
 import { targetsOf } from './resolution.rules';
@@ -17,7 +18,8 @@ import { usableModels } from './usable-models.rules';
 
 export function modelRoutes(router: KeyedRouter, { catalogue }: KeyedDeps): void {
   router.get('/v1/models', (ctx) => {
-    const offer = offerFor(catalogue(), ctx.state.caller);
+    const { caller } = ctx.state;
+    const offer = offerFor(ownPrices(catalogue(), caller), caller);
     ctx.body = { data: offer.models.map((model) => shown(model, offer)) };
   });
 }

@@ -44,6 +44,8 @@ export interface Plan {
   /** In order of preference. */
   readonly channels: readonly PlannedChoice[];
   readonly enhancement: EnhancementPlan | null;
+  /** The customer's price list; absent if the prices for everybody apply. */
+  readonly priceList?: string;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
   /** No line of the charge is above this factor times the same line of the hold. */

@@ -153,6 +153,7 @@ function fillIn(
     ...(inputFiles ? { files: inputFiles } : {}),
     enhancement,
     chargeMaxFactor: catalogue.chargeMaxFactor,
+    ...(catalogue.priceList === undefined ? {} : { priceList: catalogue.priceList }),
     ...holdFor({
       model: { ...model, channels: drawnOrder(model.channels, drawnSeed) },
       currency: catalogue.currency,

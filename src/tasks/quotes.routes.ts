@@ -11,6 +11,7 @@ import { Refused } from '../gateway/context';
 import type { KeyedDeps } from '../gateway/deps';
 import { shownPlainVideo } from '../planning/models.routes';
 import { outputSize } from '../planning/output-size.rules';
+import { ownPrices } from '../planning/own-prices.http';
 import { withOwnChannels } from '../planning/permissions.rules';
 import type { Hold, Plan } from '../planning/plan-types.rules';
 import { billing } from '../planning/pricing.rules';
@@ -22,8 +23,9 @@ export type Quote = (ctx: KeyedCall, parsed: ParsedRequest) => Promise<void>;
 export function createQuote(deps: KeyedDeps): Quote {
   return async (ctx, parsed) => {
     // The catalogue may be replaced while the plan is made.
-    const catalogue = deps.catalogue();
-    const asked = { ...deps, catalogue: () => catalogue };
+    const current = deps.catalogue();
+    const asked = { ...deps, catalogue: () => current };
+    const catalogue = ownPrices(current, ctx.state.caller);
     const plan = await planFor(parsed, asked, ctx.state);
     const { videos, metadata } = parsed.request;
     const isStated = videos.length > 0 && metadata.input_video_duration !== undefined;

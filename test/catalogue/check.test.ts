@@ -168,3 +168,50 @@ test('a file that cannot be read is a fault', async () => {
 test('more than one file is wrong use', async () => {
   expect((await admin('catalogue check a.yaml b.yaml')).exitCode).toBe(2);
 });
+
+describe('price lists', () => {
+  const listed = (lists: object, change: (file: Plain) => void = () => undefined) =>
+    checked((file) => {
+      change(file);
+      Object.assign(file, { priceLists: lists });
+    });
+
+  test('a list that sells below the cost is a warning with its margin', async () => {
+    const { json, exitCode } = await listed(
+      { partner: { factor: 0.5 }, fair: {} },
+      ({ models }) => {
+        models!['studio-2.0']!.channels = [{ ...choice, cost: { perMillionTokens: '25' } }];
+      },
+    );
+    expect(exitCode).toBe(0);
+    const found = json.warnings as { path: string; reason: string }[];
+    expect(found[0]).toEqual({
+      path: 'priceLists.partner',
+      reason: expect.stringMatching(
+        /4 s of 480p .*cost .* and are charged .*, a margin of -0\.\d+ \(models\."studio-2\.0"\.channels\[0\]\.cost\)/,
+      ),
+    });
+    expect(found.filter(({ path }) => path === 'priceLists.fair')).toEqual([]);
+  });
+
+  test.each([
+    [
+      'an unknown model',
+      { a: { models: { nothing: [{ perMillionTokens: '1' }] } } },
+      'priceLists.a.models.nothing',
+      /no such model/,
+    ],
+    [
+      'rows that leave videos without a price',
+      { a: { models: { 'studio-2.0': [{ resolutions: ['480p'], perMillionTokens: '1' }] } } },
+      'priceLists.a.models."studio-2.0"',
+      /no row covers 720p/,
+    ],
+    ['a factor of zero', { a: { factor: 0 } }, 'priceLists.a.factor', /more than 0/],
+    ['a misspelt key', { a: { factors: 1 } }, 'priceLists.a.factors', /misspelt/],
+  ])('%s is a fault', async (_, lists, path, reason) => {
+    const { json, exitCode } = await listed(lists);
+    expect(exitCode).toBe(1);
+    expect(json.faults).toContainEqual({ path, reason: expect.stringMatching(reason) });
+  });
+});

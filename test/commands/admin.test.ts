@@ -259,7 +259,7 @@ describe('accounts', () => {
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
     const days = { filesKeptDays: null, tasksKeptDays: null };
-    const none = { accountId, ...limits, ...days, trustsLengths: false };
+    const none = { accountId, ...limits, ...days, trustsLengths: false, priceList: null };
     expect(await terms('--json')).toEqual(none);
     const changed = { ...none, runningMax: 5 };
     expect(await terms('--running-max 5 --json')).toEqual(changed);
@@ -280,6 +280,9 @@ describe('accounts', () => {
     expect((await admin(`accounts show ${accountId} --json`)).json.trustsLengths).toBe(true);
     expect((await admin(`accounts terms ${accountId} --trusts-lengths maybe`)).exitCode).toBe(2);
     expect(await terms('--trusts-lengths no --json')).toEqual(none);
+    const unknown = await admin(`accounts terms ${accountId} --price-list partner`);
+    expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringMatching(/not "partner"/) });
+    expect(await terms('--price-list none --json')).toEqual(none);
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
     expect(out).toMatch(/30, .*FILES_KEPT_DAYS/);

@@ -86,6 +86,16 @@ test('SIGHUP makes the API reload the catalogue; a faulty file changes nothing a
     expect(api.log()).toContain('models.\\"studio-1.0\\".prices[0]');
     expect(await modelNames()).toBe(served);
     expect(api.process.exitCode).toBeNull();
+    // A catalogue without the price list of an account is a fault too.
+    await database.db.raw(`update accounts set price_list = 'partner'`);
+    await writeFile(file, catalogueText);
+    api.process.kill('SIGHUP');
+    await until('the missing list is in the log', () =>
+      api.log().includes('no price list partner'),
+    );
+    await writeFile(file, `${catalogueText}\npriceLists: { partner: { factor: 0.8 } }\n`);
+    api.process.kill('SIGHUP');
+    await until('the list is served', async () => (await modelNames()).includes('studio-1.0'));
   } finally {
     await api.stop();
     await database.drop();

@@ -36,6 +36,7 @@ const terms: AdminCommand = {
       value: 'yes|no',
       about: 'holds the length that it states for its reference videos',
     },
+    'price-list': { value: 'NAME', about: 'a price list of the catalogue, or none' },
   },
   changes: (input) =>
     isEmpty(changesOf(input)) ? null : { kind: 'account', id: input.operand('ID') },
@@ -43,6 +44,7 @@ const terms: AdminCommand = {
   async run({ config, db }, input) {
     const { accountId } = await knownAccount(db(), input.operand('ID'));
     const before = await findTerms(db(), accountId);
+    await refuseUnknownList(config, input);
     await setTerms(db(), accountId, changesOf(input));
     const now = await findTerms(db(), accountId);
     if (!before || !now) throw new CommandError(`There is no account ${accountId}.`);
@@ -95,6 +97,7 @@ export function shownTerms(
     filesKeptDays: terms.filesKeptDays ?? bySetting(filesKeptDays, 'FILES_KEPT_DAYS'),
     tasksKeptDays: terms.tasksKeptDays ?? bySetting(tasksKeptDays, 'TASKS_KEPT_DAYS'),
     trustsLengths: terms.trustsLengths ? 'yes' : 'no',
+    priceList: terms.priceList ?? 'none: the prices for everybody',
   };
 }
 
@@ -112,6 +115,7 @@ function changesOf(input: Input): Changes<AccountTerms> {
     filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
     tasksKeptDays: taskDaysOf(input),
     trustsLengths: trustOf(input),
+    priceList: listNameOf(input),
     ...ratesOf(input),
   };
 }
@@ -133,6 +137,21 @@ function taskDaysOf(input: Input): number | null | undefined {
 function trustOf(input: Input): boolean | undefined {
   const word = choiceOf(input, 'trusts-lengths', ['yes', 'no']);
   return word === undefined ? undefined : word === 'yes';
+}
+
+function listNameOf(input: Input): string | null | undefined {
+  const name = input.option('price-list');
+  return name === 'none' ? null : name;
+}
+
+async function refuseUnknownList(config: Config, input: Input): Promise<void> {
+  const name = listNameOf(input);
+  if (name === null || name === undefined) return;
+  const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
+  const { priceLists = {} } = await loadCatalogueOf(config);
+  if (Object.hasOwn(priceLists, name)) return;
+  const known = Object.keys(priceLists).join(', ') || 'no price list';
+  throw new CommandError(`${config.catalogueFile} has ${known}, and not "${name}".`, 2);
 }
 
 function ratesOf(input: Input): Changes<Rates> {

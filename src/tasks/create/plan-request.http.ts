@@ -6,6 +6,7 @@ import { oneRefusal, reportedFaults } from '../../contract/faults';
 import type { ParsedRequest } from '../../contract/parse-request';
 import { type KeyedState, Refused } from '../../gateway/context';
 import type { KeyedDeps } from '../../gateway/deps';
+import { ownPrices } from '../../planning/own-prices.http';
 import { planTask } from '../../planning/plan.rules';
 import type { Plan } from '../../planning/plan-types.rules';
 import { usableModels } from '../../planning/usable-models.rules';
@@ -21,9 +22,9 @@ export async function planForCaller(
   state: Pick<KeyedState, 'caller' | 'db'>,
 ): Promise<Plan | Refused> {
   if (faults.length > 0) return new Refused(oneRefusal(reportedFaults(faults)));
-  const catalogue = deps.catalogue();
-  const now = Date.now();
   const { caller } = state;
+  const catalogue = ownPrices(deps.catalogue(), caller);
+  const now = Date.now();
   const files = await findInputs(deps, state, request);
   const { plan, refusals } = planTask(request, catalogue, {
     // A random seed, by which a lost job can be identified later. Every generator accepts seeds of
