@@ -5,7 +5,8 @@ import type { Knex } from 'knex';
 import { createForgetOld } from '../../activities/reconcile/old-tasks';
 import { listAccounts, showAccount } from '../../src/accounts/accounts.rows';
 import { listBudgets } from '../../src/accounts/budgets.rows';
-import { claimDeliveries, listCallbacks } from '../../src/callbacks/callbacks.rows';
+import { claimDeliveries } from '../../src/callbacks/callbacks.rows';
+import { listCallbacks } from '../../src/callbacks/list.rows';
 import { claimDeletions } from '../../src/files/retention.rows';
 import { claimCancels } from '../../src/jobs/cancels.rows';
 import { claimLapsed } from '../../src/jobs/owed.rows';
@@ -84,7 +85,7 @@ export function listsOfOperators(db: Knex): Calls {
     'admin tasks list --status running': list({ status: 'running' }),
     'admin tasks list --model, a rare one': list({ model: rareModel }),
     'admin tasks show by an upstream id': () => findTaskOfJob(db, 'upstream-none'),
-    'admin accounts list': () => listAccounts(db),
+    'admin accounts list': () => listAccounts(db, { limit: 50 }),
     'admin callbacks list': () => listCallbacks(db, { limit: 50 }),
     'admin callbacks list --state delivered': () =>
       listCallbacks(db, { limit: 50, state: 'delivered' }),

@@ -33,12 +33,36 @@ const columns = `
   erased_at as "erasedAt", available as "availableMicros", held as "heldMicros", currency,
   open_tasks as "openTasks", time_zone as "timeZone"`;
 
-export async function listAccounts(db: Knex): Promise<readonly AccountRow[]> {
-  const { rows } = await db.raw<{ rows: AccountRow[] }>(
-    `select ${columns} from accounts join balances on balances.account_id = accounts.id
-      order by created_at`,
-  );
-  return rows;
+interface AccountFilter {
+  /** The beginning of the id, or a part of the name without regard to case. */
+  readonly find?: string;
+  /** The last account of the page before. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+/** Accounts, the newest first. */
+export async function listAccounts(
+  db: Knex,
+  { find, after, limit }: AccountFilter,
+): Promise<readonly AccountRow[]> {
+  const query = db('accounts')
+    .join('balances', 'balances.account_id', 'accounts.id')
+    .select(db.raw(columns));
+  query.orderBy('created_at', 'desc').orderBy('accounts.id', 'desc').limit(limit);
+  if (find !== undefined) {
+    query.whereRaw('(starts_with(accounts.id, ?) or strpos(lower(name), lower(?)) > 0)', [
+      find,
+      find,
+    ]);
+  }
+  if (after !== undefined) {
+    query.whereRaw(
+      '(created_at, accounts.id) < (select created_at, id from accounts where id = ?)',
+      [after],
+    );
+  }
+  return (await query) as AccountRow[];
 }
 
 export async function showAccount(db: Knex, accountId: string): Promise<AccountRow | null> {

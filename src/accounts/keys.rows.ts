@@ -1,20 +1,22 @@
 // API keys: their format, checksum and storage. A key is shown only when it is created. The
 // database stores only its SHA-256. Nobody can find 178 random bits by trying, so a stolen table
-// gives no access, and the duration of a look-up reveals nothing about a key.
+// gives no access, and the duration of a look-up reveals nothing about a key. Operators have keys of
+// the same format with another prefix.
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Rates } from './terms.rows';
 
-const prefix = 'vk_';
+/** `vk_`: a key of a customer. `vo_`: a key of an operator. */
+export type KeyPrefix = 'vk_' | 'vo_';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 // 30 characters of base 62 are 178 random bits. Six more characters are a checksum. The checksum
 // shows without a query that a key is mistyped, and secret scanners recognise keys by the checksum.
 const randomChars = 30;
 const checkChars = 6;
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${randomChars + checkChars}}$`);
+const bodyShape = new RegExp(`^[0-9A-Za-z]{${randomChars + checkChars}}$`);
 
-export function makeApiKey(): string {
+export function makeApiKey(prefix: KeyPrefix = 'vk_'): string {
   let body = '';
   while (body.length < randomChars) {
     for (const byte of randomBytes(64)) {
@@ -23,20 +25,20 @@ export function makeApiKey(): string {
       if (byte < 248 && body.length < randomChars) body += alphabet[byte % 62];
     }
   }
-  return `${prefix}${body}${checksum(body)}`;
+  return `${prefix}${body}${checksum(prefix, body)}`;
 }
 
-export function isWellFormedKey(key: string): boolean {
-  if (!shape.test(key)) return false;
+export function isWellFormedKey(key: string, prefix: KeyPrefix = 'vk_'): boolean {
+  if (!key.startsWith(prefix) || !bodyShape.test(key.slice(prefix.length))) return false;
   const body = key.slice(prefix.length, -checkChars);
-  return checksum(body) === key.slice(-checkChars);
+  return checksum(prefix, body) === key.slice(-checkChars);
 }
 
 export function digestKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-function checksum(body: string): string {
+function checksum(prefix: KeyPrefix, body: string): string {
   let value = createHash('sha256').update(`${prefix}${body}`).digest().readUIntBE(0, 6);
   let text = '';
   for (let position = 0; position < checkChars; position += 1) {
@@ -89,16 +91,41 @@ export interface KeyRow extends Rates {
   readonly revokedAt: Date | null;
 }
 
-export async function listKeys(db: Knex, accountId?: string): Promise<readonly KeyRow[]> {
+const keyColumns = `
+  id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
+  create_rate as "createRate", read_rate as "readRate",
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"`;
+
+interface KeyFilter {
+  readonly accountId?: string;
+  /** The last key of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+/** Keys, the newest first. */
+export async function listKeys(
+  db: Knex,
+  { accountId, after, limit }: KeyFilter = {},
+): Promise<readonly KeyRow[]> {
+  const query = db('api_keys').select(db.raw(keyColumns));
+  query.orderBy('created_at', 'desc').orderBy('id', 'desc');
+  if (accountId !== undefined) query.where('account_id', accountId);
+  if (after !== undefined) {
+    query.whereRaw('(created_at, id) < (select created_at, id from api_keys where id = ?)', [
+      after,
+    ]);
+  }
+  if (limit !== undefined) query.limit(limit);
+  return (await query) as KeyRow[];
+}
+
+export async function findKey(db: Knex, keyId: string): Promise<KeyRow | null> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
-            create_rate as "createRate", read_rate as "readRate",
-            created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"
-       from api_keys where cast(? as text) is null or account_id = ?
-      order by created_at`,
-    [accountId ?? null, accountId ?? null],
+    `select ${keyColumns} from api_keys where id = ?`,
+    [keyId],
   );
-  return rows;
+  return rows[0] ?? null;
 }
 
 /** A key that is revoked again keeps the time of the first revocation. */

@@ -2,7 +2,6 @@
 
 import type { Knex } from 'knex';
 import { isInState } from '../database/by-key';
-import { slowTransaction } from '../database/silent-connections';
 import { claimInTurns } from '../owed/claim.rows';
 import { address, callbackUrl, isItsWebhook, receiver } from './receiver.rows';
 
@@ -167,7 +166,7 @@ export async function postponeDelivery(db: Knex, taskId: string): Promise<void> 
   );
 }
 
-interface CallbackRow {
+export interface CallbackRow {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
@@ -177,13 +176,13 @@ interface CallbackRow {
   readonly changedAt: Date;
 }
 
-const columns = `
+export const callbackColumns = `
   task_id as "taskId", account_id as "accountId", ${address}, state, deliveries, next_at as "nextAt",
   changed_at as "changedAt"`;
 
 export async function findCallback(db: Knex, taskId: string): Promise<CallbackRow | null> {
   const { rows } = await db.raw<{ rows: CallbackRow[] }>(
-    `select ${columns} from callbacks c where task_id = ?`,
+    `select ${callbackColumns} from callbacks c where task_id = ?`,
     [taskId],
   );
   return rows[0] ?? null;
@@ -211,20 +210,6 @@ export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCa
     [taskId],
   );
   return rows[0] ?? null;
-}
-
-export async function listCallbacks(
-  db: Knex,
-  filter: { readonly state?: CallbackState; readonly accountId?: string; readonly limit: number },
-): Promise<readonly CallbackRow[]> {
-  const { state, accountId, limit } = filter;
-  // Without an account, the query may read all callbacks.
-  return slowTransaction(db, async (trx) => {
-    const query = trx('callbacks as c').select(trx.raw(columns)).orderBy('changed_at', 'desc');
-    if (state) query.where('state', state);
-    if (accountId) query.where('account_id', accountId);
-    return (await query.limit(limit)) as CallbackRow[];
-  });
 }
 
 /**

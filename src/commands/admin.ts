@@ -23,6 +23,7 @@ import { eraseAccount } from './admin/erase';
 import { helpOn, unknownCommand } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
+import { operatorCommands } from './admin/operators';
 import { reconcileLost } from './admin/reconcile';
 import { migrateBoth } from './admin/schema';
 import { removeFile, storageUsage } from './admin/storage';
@@ -50,6 +51,7 @@ export const adminCommands: readonly AdminCommand[] = [
   storageUsage,
   removeFile,
   reconcileLost,
+  ...operatorCommands,
   log,
 ];
 
@@ -88,6 +90,7 @@ async function printed(args: readonly string[], output: Output, run: Run): Promi
   try {
     const answer = await answerTo(words, help || words[0] === 'help', run);
     if (answer.remark) err(`${answer.remark}\n`);
+    if (answer.next !== undefined) err(`There are more: add --after ${answer.next}\n`);
     out(json ? `${JSON.stringify(answer.data, null, 2)}\n` : `${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {

@@ -39,15 +39,32 @@ export function runsUntilStopped(close: () => Promise<void>): Running {
  */
 export type Command<P extends ProcessName> = (context: Context<P>) => Promise<Running | number>;
 
+/** `not_found`: what was named does not exist. `away`: a server does not answer, so try again. */
+type CommandErrorKind = 'not_found' | 'away' | 'outcome_unknown';
+
+interface CommandErrorOptions extends ErrorOptions {
+  readonly kind?: CommandErrorKind;
+  /** The option or operand that is wrong. */
+  readonly param?: string;
+}
+
 /** An error whose message is enough for an operator. The stack of the error is not printed. */
 export class CommandError extends Error {
+  readonly kind: CommandErrorKind | null;
+  readonly param: string;
   constructor(
     message: string,
     /** 1: the command failed. 2: the command was called with wrong arguments or settings. */
     readonly exitCode: 1 | 2 = 1,
-    options?: ErrorOptions,
+    { kind, param, ...options }: CommandErrorOptions = {},
   ) {
     super(message, options);
     this.name = 'CommandError';
+    this.kind = kind ?? null;
+    this.param = param ?? '';
   }
 }
+
+/** What was named does not exist. */
+export const notFound = (message: string): CommandError =>
+  new CommandError(message, 1, { kind: 'not_found' });

@@ -12,11 +12,17 @@ export type Subject =
   | { readonly kind: 'account' | 'key' | 'task' | 'file'; readonly id: string | null }
   | { readonly kind: 'service' };
 
+export type Via = 'cli' | 'api' | 'console';
+
 export interface Act {
   readonly who: string;
-  /** The command as it was typed. */
+  /** The command as it can be typed. */
   readonly command: string;
   readonly why: string | null;
+  /** The operator who called the admin API; absent for a command line. */
+  readonly operatorId?: string;
+  /** `console`: in the session of a browser. Absent for a command line. */
+  readonly via?: Via;
 }
 
 interface Done {
@@ -35,8 +41,11 @@ export async function logged<T extends Done>(
 ): Promise<T> {
   return db.transaction(async (trx) => {
     const done = await work(trx);
+    const { operatorId, via, ...said } = act;
     await trx('operator_log').insert({
-      ...act,
+      ...said,
+      operator_id: operatorId ?? null,
+      via: via ?? 'cli',
       effect: done.effect,
       account_id: await accountOf(trx, subject, done.created),
     });
@@ -73,16 +82,27 @@ export interface LogRow {
   readonly effect: string;
   readonly accountId: string | null;
   readonly why: string | null;
+  readonly via: Via;
+}
+
+interface LogFilter {
+  readonly limit: number;
+  readonly accountId?: string;
+  readonly who?: string;
+  /** Acts with a smaller number only. */
+  readonly after?: number;
 }
 
 /** The operators' actions in the log, newest first. */
-export async function listActs(
-  db: Knex,
-  filter: { readonly limit: number; readonly accountId?: string },
-): Promise<readonly LogRow[]> {
+export async function listActs(db: Knex, filter: LogFilter): Promise<readonly LogRow[]> {
+  const { accountId, who, after, limit } = filter;
   const query = db('operator_log')
-    .select(db.raw(`id as number, at, who, role, command, effect, account_id as "accountId", why`))
+    .select(
+      db.raw(`id as number, at, who, role, command, effect, account_id as "accountId", why, via`),
+    )
     .orderBy('id', 'desc');
-  if (filter.accountId !== undefined) query.where('account_id', filter.accountId);
-  return (await query.limit(filter.limit)) as LogRow[];
+  if (accountId !== undefined) query.where('account_id', accountId);
+  if (who !== undefined) query.where('who', who);
+  if (after !== undefined) query.where('id', '<', after);
+  return (await query.limit(limit)) as LogRow[];
 }

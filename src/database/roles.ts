@@ -9,7 +9,7 @@ import type { Knex } from 'knex';
 export interface Roles {
   readonly api: string | null;
   readonly worker: string | null;
-  /** The role of the admin commands. */
+  /** The role of the admin commands and of the console. */
   readonly operator: string | null;
 }
 
@@ -79,6 +79,8 @@ const ofOperator: Privileges = {
   callback_attempts: 'select, update (error, reply), delete',
   files: 'select, update, delete',
   operator_log: 'select, insert',
+  operators: 'select, insert, update',
+  operator_sessions: 'select, insert, update, delete',
 };
 
 /** A role that cannot be used. The message is for the operator. */

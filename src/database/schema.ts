@@ -67,6 +67,7 @@ create table accounts (
   -- The time zone in which the days and months of its budgets begin.
   time_zone   text not null default 'UTC'
 );
+create index accounts_created on accounts (created_at desc, id desc);
 
 -- One API key. The key itself is not stored, only its digest (keys.rows.ts).
 create table api_keys (
@@ -572,8 +573,32 @@ create index files_unfinished on files (created_at)
 create index files_due on files (greatest(due_at, expires_at)) where removed_at is null;
 `;
 
-/** Operators: the log of their actions. */
+/** Operators: who may sign in to the console, and the log of their actions. */
 const operators = `
+create domain operator_role as text check (value in ('viewer', 'operator', 'owner'));
+
+-- A person or a script that may call the admin API. Only the digest of its key is stored.
+create table operators (
+  id          text primary key,
+  -- Stands in the log as \`who\`.
+  name        text not null unique,
+  role        operator_role not null,
+  digest      bytea not null unique,
+  last_four   text not null,
+  created_at  timestamptz not null default now(),
+  expires_at  timestamptz,
+  disabled_at timestamptz
+);
+
+-- The session of a browser. Its cookie is not stored, only the digest of the cookie.
+create table operator_sessions (
+  digest      bytea primary key,
+  operator_id text not null references operators (id),
+  created_at  timestamptz not null default now(),
+  -- The time of the last call, within a minute.
+  seen_at     timestamptz not null default now()
+);
+
 -- One act of an operator, stored in the transaction of the act. There is no foreign key, because
 -- the act is kept longer than the rows that it changed.
 create table operator_log (
@@ -587,7 +612,10 @@ create table operator_log (
   -- What the command changed, and from what to what.
   effect     text not null,
   account_id text,
-  why        text
+  why        text,
+  -- The operator who called the admin API; null for a command line.
+  operator_id text,
+  via        text not null default 'cli' check (via in ('cli', 'api', 'console'))
 );
 create index operator_log_account on operator_log (account_id, id desc);
 create trigger operator_log_immutable before update or delete on operator_log for each row

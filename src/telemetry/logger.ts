@@ -92,13 +92,14 @@ function plainError(error: unknown, depth = 0): unknown {
 }
 
 // A URL keeps its host and path, but not its user, password and query. Keys are found by their
-// prefix (vk_, whsec_). Each entry is a mark, a pattern and its replacement. A line without the
+// prefix (vk_, vo_, whsec_). Each entry is a mark, a pattern and its replacement. A line without the
 // mark has no match. A provider chooses parts of a line, so the time to match a pattern must grow
 // only in proportion to the length of the line.
 const patterns: readonly (readonly [string, RegExp, string])[] = [
   ['://', /(?<=:\/\/)[^\s"'/?#@\\]*@/g, '…@'],
   ['://', /[?#](?<=:\/\/[^\s"'?#\\]*[?#])[^\s"'\\]*/g, '?…'],
-  ['vk_|whsec_', /\b(vk_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
+  ['vk_|vo_|whsec_', /\b(vk_|vo_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1…'],
+  ['console=', /\b(console=)[A-Za-z0-9_-]+/g, '$1…'],
   ['bearer', /\b(Bearer) [^\s"'\\]+/gi, '$1 …'],
 ];
 

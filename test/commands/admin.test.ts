@@ -355,7 +355,7 @@ describe('keys', () => {
     const { out, json: keys } = await admin(`keys list --account ${account} --json`);
     expect(out).not.toContain(json.apiKey);
     expect(keys).toHaveLength(2);
-    expect(keys[1]).toMatchObject({
+    expect(keys[0]).toMatchObject({
       keyId: json.keyId,
       name: 'batch',
       lastFour: json.apiKey.slice(-4),

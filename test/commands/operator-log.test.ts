@@ -1,6 +1,7 @@
 // Tests the log of operators. Each command that changes something writes a row in the transaction
 // of its change. Any other command cannot write to the database.
 
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +72,17 @@ async function aFile({ accountId }: Customer): Promise<string> {
   return (await plantFile({ db: database.db, storage, accountId }, Buffer.alloc(10))).id;
 }
 
+let people = 0;
+
+function aName(): string {
+  people += 1;
+  return `ann-${people}`;
+}
+
+async function anOperator(): Promise<string> {
+  return (await admin(`operators add --name ${aName()} --role owner --json`)).json.operatorId;
+}
+
 interface Example {
   /** The words after the command's name. */
   readonly words: (customer: Customer) => string | Promise<string>;
@@ -139,6 +151,12 @@ const examples: Readonly<Record<string, Example>> = {
     effect: /^delivery 2 begins$/,
   },
   'files remove': { words: aFile, effect: /^stored → removed$/ },
+  'operators add': {
+    words: () => `--name ${aName()} --role viewer`,
+    effect: /^oper_\w+ as viewer$/,
+  },
+  'operators disable': { words: anOperator, effect: /^enabled → disabled$/ },
+  'operators renew': { words: anOperator, effect: /^key …\w{4} → …\w{4}$/ },
   'tasks cancel': { words: aRunningTask, effect: /^its workflow is asked to cancel it$/ },
   'reconcile lost': {
     words: () => '--hours 3',
@@ -169,7 +187,7 @@ test.each(Object.entries(examples))(
       why: 'as agreed by phone',
       effect: expect.stringMatching(example.effect),
     });
-    const ofNone = ['accounts create', 'reconcile lost'].includes(name);
+    const ofNone = /^(accounts create|reconcile lost|operators )/.test(name);
     if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
   },
 );
@@ -199,6 +217,8 @@ test('the log of operators contains no secret', async () => {
   const customer = await aCustomer();
   const { json: key } = await admin(`keys create --account ${customer.accountId} --json`);
   const { json: rotated } = await admin(`webhooks rotate ${customer.accountId} --json`);
+  const { json: operator } = await admin('operators add --name zoe --role owner --json');
+  const { json: renewed } = await admin('operators renew zoe --json');
   const { rows } = await database.db.raw('select operator_log::text as text from operator_log');
   const log = rows.map(({ text }: { text: string }) => text).join('\n');
   expect(log).toContain(customer.accountId);
@@ -207,6 +227,8 @@ test('the log of operators contains no secret', async () => {
     customer.webhookSecret,
     key.apiKey,
     rotated.webhookSecret,
+    operator.key,
+    renewed.key,
   ]) {
     expect(log).not.toContain(secret.slice(4, -4));
   }
@@ -217,11 +239,23 @@ test('the log row names the login of the operator if `--as` is absent', async ()
   expect(await acts(accountId)).toMatchObject([{ who: userInfo().username, why: null }]);
 });
 
-test('the logged command has quotes around words with spaces', async () => {
+test.each([
+  ['paid by hand', "--reason 'paid by hand'"],
+  [`Bob's "$(touch x)" \`x\``, `--reason 'Bob'\\''s "$(touch x)" \`x\`'`],
+  ['--late', '--reason=--late'],
+])('a shell reads the reason %p of a logged command as it was given', async (reason, logged) => {
   const { accountId } = await aCustomer();
-  await admin(['accounts', 'credit', accountId, '1', '--reason', 'paid by hand']);
+  await admin(['accounts', 'credit', accountId, '1', `--reason=${reason}`]);
   const [row] = await acts(accountId);
-  expect(row?.command).toBe(`accounts credit ${accountId} 1 --reason "paid by hand"`);
+  expect(row?.command).toBe(`accounts credit ${accountId} 1 ${logged}`);
+  const words = execFileSync('sh', ['-c', `printf '%s\\0' ${row?.command as string}`], {
+    encoding: 'utf8',
+  });
+  expect((await admin(words.split('\0').slice(0, -1))).exitCode).toBe(0);
+  const { json } = await admin(`statement ${accountId} --json`);
+  expect(json.movements.map((movement: { reason: string }) => movement.reason)).toEqual(
+    expect.arrayContaining([reason]),
+  );
 });
 
 test('a command that fails or only shows data writes no log row', async () => {
@@ -283,6 +317,6 @@ test('`admin log` prints a table with one line per row, up to the limit', async 
   await admin(`accounts terms ${accountId} --running-max 3`);
   expect((await admin('log --account acct_misspelt')).exitCode).toBe(1);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
-  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +EFFECT +ACCOUNT +WHY\n/);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +EFFECT +ACCOUNT +WHY +VIA\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
 });

@@ -95,6 +95,10 @@ test.each([
   'delete from webhook_secrets',
   'select * from operator_log',
   'insert into operator_log (who) values (1)',
+  'select * from operators',
+  `insert into operators (id, name, role, digest, last_four) values ('o', 'o', 'owner', 'x', 'x')`,
+  `update operators set role = 'owner'`,
+  `insert into operator_sessions (digest, operator_id) values ('x', 'o')`,
 ])(
   'neither the role of the API nor that of the worker may run the statement: %s',
   async (statement) => {
@@ -137,14 +141,18 @@ test.each([
   'select digest from api_keys',
   'delete from tasks',
   'delete from accounts',
+  'delete from operators',
 ])('the role of an operator may not run the statement: %s', async (statement) => {
   await expect(as('operator').raw(statement)).rejects.toMatchObject({ code: '42501' });
 });
 
 /** The tables on which a role has no privilege at all. */
 const unused: Readonly<Record<string, readonly string[]>> = {
-  [roleNames.api]: ['webhook_secrets', 'operator_log'],
-  [roleNames.worker]: ['api_keys', 'budgets', 'task_labels', 'operator_log'],
+  [roleNames.api]: ['webhook_secrets', 'operator_log', 'operators', 'operator_sessions'],
+  [roleNames.worker]: [
+    ...['api_keys', 'budgets', 'task_labels'],
+    ...['operator_log', 'operators', 'operator_sessions'],
+  ],
   [roleNames.operator]: [],
 };
 

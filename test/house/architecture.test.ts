@@ -35,6 +35,7 @@ const httpPackages = ['koa', '@koa/router', '@fastify/busboy', 'knex', 'lru-cach
 // statements that move the money of a task contain those that end its jobs, files and callbacks.
 const things = [
   'accounts',
+  'operators',
   'catalogue',
   'planning',
   'files',
@@ -108,6 +109,20 @@ const groups: Readonly<Record<string, Group>> = {
     may: [...beneath, ...things, ...messages],
     types: ['src/engine', 'src/config'],
     packages: [...httpPackages, '@modelcontextprotocol/server', 'swagger-ui-dist'],
+  },
+  // The admin API runs the commands of the command line. It is no part of the public API.
+  console: {
+    is: ['src/console'],
+    may: [
+      ...beneath,
+      ...things,
+      ...['admin', 'admin/carry-out', 'admin/command-line', 'admin/values'].map(
+        (file) => `src/commands/${file}`,
+      ),
+      ...['auth', 'body', 'context', 'limits'].map((file) => `src/gateway/${file}`),
+    ],
+    types: ['src/telemetry/logger'],
+    packages: ['koa', 'node:'],
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },
   telemetry: { is: ['src/telemetry'], may: [], types: things },

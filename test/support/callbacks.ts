@@ -34,7 +34,7 @@ const endLive = prepare('end_for_test', `with ${endsTask('true')} select from en
 
 /** Ends a task as the service does. Its object has text that must arrive unchanged. */
 export async function endTask(db: Knex, taskId: string): Promise<void> {
-  const object = { id: taskId, status: 'succeeded', text: 'ü "quoted" \u2028' };
+  const object = { id: taskId, status: 'succeeded', data: [], text: 'ü "quoted" \u2028' };
   await endLive(db, { taskId, object: JSON.stringify(object), announcedInSeconds: 0 });
 }
 

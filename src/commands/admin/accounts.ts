@@ -9,10 +9,11 @@ import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { limitsOf } from './keys';
 import { amount, fields, table } from './tables';
 import { shownTerms } from './terms';
-import { amountOf, knownAccount, nameOf } from './values';
+import { amountOf, countOf, knownAccount, nameOf, pageOf, pageOptions } from './values';
 
 const create: AdminCommand = {
   name: 'accounts create',
+  http: { at: 'POST /accounts', role: 'operator', without: ['credit'] },
   options: {
     name: { value: 'NAME', about: 'who the customer is', required: true },
     credit: { value: 'AMOUNT', about: 'an opening credit, such as 100.00' },
@@ -62,9 +63,22 @@ async function expectCurrency(db: Knex, currency: string): Promise<void> {
 
 const list: AdminCommand = {
   name: 'accounts list',
-  about: 'all customers with their balances',
-  async run({ db }) {
-    const accounts = (await listAccounts(db())).map(shownAccount);
+  http: { at: 'GET /accounts', role: 'viewer' },
+  options: {
+    find: { value: 'TEXT', about: 'those whose id begins with it, or whose name has it' },
+    ...pageOptions,
+  },
+  about: 'customers with their balances, the newest first',
+  async run({ db }, input) {
+    const limit = countOf(input, 'limit', 50, 10_000);
+    const [find, after] = [input.option('find'), input.option('after')];
+    const found = await listAccounts(db(), {
+      limit: limit + 1,
+      ...(find === undefined ? {} : { find }),
+      ...(after === undefined ? {} : { after }),
+    });
+    const { rows, ...next } = pageOf(found, limit, ({ accountId }) => accountId);
+    const accounts = rows.map(shownAccount);
     const text = table(accounts, [
       { title: 'ACCOUNT', of: ({ accountId }) => accountId },
       { title: 'NAME', of: ({ name }) => name },
@@ -74,12 +88,13 @@ const list: AdminCommand = {
       { title: 'CREATED', of: ({ createdAt }) => createdAt },
       { title: 'DISABLED', of: ({ disabledAt }) => disabledAt },
     ]);
-    return { data: accounts, text };
+    return { data: accounts, text, ...next };
   },
 };
 
 const show: AdminCommand = {
   name: 'accounts show',
+  http: { at: 'GET /accounts/:ID', role: 'viewer' },
   operands: ['ID'],
   about: 'one customer, by its id or its name if only it has it, with its balance and its terms',
   run: (context, input) => shownAccountOf(context, input.operand('ID')),

@@ -4,13 +4,13 @@
 import { audit } from '../../money/audit.rows';
 import { type StatementRow, statement } from '../../money/statement.rows';
 import { reasonOf } from '../../money/transfers.rules';
-import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { amount, fields, table } from './tables';
-import { countOf, knownAccount } from './values';
+import { countOf, knownAccount, numberAfter, pageOf, pageOptions } from './values';
 
 const proof: AdminCommand = {
   name: 'audit',
+  http: { none: 'it reads every movement' },
   about: 'proves the books in one run; exit code 1 and what differs, if anything does',
   async run({ db }) {
     const data = await audit(db());
@@ -28,21 +28,20 @@ const proof: AdminCommand = {
 
 const movements: AdminCommand = {
   name: 'statement',
+  http: { at: 'GET /accounts/:ID/statement', role: 'viewer' },
   operands: ['ID'],
-  options: {
-    limit: { value: 'N', about: 'how many movements, the newest first (50)' },
-    after: { value: 'NUMBER', about: 'the last number of the page before' },
-  },
-  about: "a customer's movements with the balance after each",
+  options: pageOptions,
+  about: "a customer's movements with the balance after each, the newest first",
   async run({ db }, input) {
     const limit = countOf(input, 'limit', 50, 10_000);
-    const after = afterOf(input.option('after'));
+    const after = numberAfter(input);
     const account = await knownAccount(db(), input.operand('ID'));
-    const rows = await statement(db(), {
+    const found = await statement(db(), {
       accountId: account.accountId,
-      limit,
+      limit: limit + 1,
       ...(after === undefined ? {} : { after }),
     });
+    const { rows, ...next } = pageOf(found, limit, ({ seq }) => seq);
     const head = {
       accountId: account.accountId,
       available: amount(account.availableMicros),
@@ -50,17 +49,11 @@ const movements: AdminCommand = {
       currency: account.currency,
     };
     const data = { ...head, movements: rows.map(shownMovement) };
-    return { data, text: `${fields(head)}\n\n${movementTable(data.movements)}` };
+    return { data, text: `${fields(head)}\n\n${movementTable(data.movements)}`, ...next };
   },
 };
 
 export const bookCommands = [proof, movements];
-
-function afterOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CommandError(`--after is the number of a movement, not "${text}".`, 2);
-}
 
 const shownMovement = (row: StatementRow) => ({
   number: row.seq,

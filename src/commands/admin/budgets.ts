@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { type BudgetState, budgetPeriods } from '../../accounts/budget.rules';
 import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../accounts/budgets.rows';
 import { listKeys } from '../../accounts/keys.rows';
-import { CommandError } from '../command';
+import { CommandError, notFound } from '../command';
 import type { AdminCommand, Answer, Input } from './command-line';
 import { amount, table } from './tables';
 import { amountOf, changedValues, choiceOf, knownAccount } from './values';
@@ -24,6 +24,7 @@ const accountChanges = (input: Input) =>
 
 const set: AdminCommand = {
   name: 'budgets set',
+  http: { at: 'POST /accounts/:account/budgets', role: 'operator' },
   options: {
     ...whose,
     period,
@@ -51,6 +52,7 @@ const set: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'budgets list',
+  http: { at: 'GET /accounts/:account/budgets', role: 'viewer' },
   options: { account: { value: 'ID', about: 'whose budgets', required: true } },
   about: 'budgets with what is spent and held of each in its present period',
   async run({ db }, input) {
@@ -61,13 +63,14 @@ const list: AdminCommand = {
 
 const remove: AdminCommand = {
   name: 'budgets remove',
+  http: { at: 'DELETE /accounts/:account/budgets', role: 'operator' },
   options: { ...whose, period },
   changes: accountChanges,
   about: 'lifts a limit, from the next create on',
   async run({ db }, input) {
     const budget = await budgetOf(db(), input);
     const before = await valuesOf(db(), budget);
-    if (!(await removeBudget(db(), budget))) throw new CommandError('There is no such budget.');
+    if (!(await removeBudget(db(), budget))) throw notFound('There is no such budget.');
     const effect = changedValues(before, await valuesOf(db(), budget));
     return { ...(await standing(db(), budget.accountId)), effect };
   },
@@ -81,9 +84,9 @@ async function budgetOf(db: Knex, input: Input) {
   const period = choiceOf(input, 'period', budgetPeriods) ?? 'total';
   const { accountId } = await knownAccount(db, input.option('account') ?? '');
   const keyId = input.option('key') ?? null;
-  const keys = await listKeys(db, accountId);
+  const keys = await listKeys(db, { accountId });
   if (keyId !== null && !keys.some((key) => key.keyId === keyId)) {
-    throw new CommandError(`The account ${accountId} has no key ${keyId}.`);
+    throw notFound(`The account ${accountId} has no key ${keyId}.`);
   }
   return { accountId, keyId, period };
 }

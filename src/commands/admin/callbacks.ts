@@ -2,41 +2,50 @@
 // webhook secret.
 
 import type { Knex } from 'knex';
-import {
-  beginResend,
-  findCallback,
-  listAttempts,
-  listCallbacks,
-} from '../../callbacks/callbacks.rows';
+import { beginResend, findCallback, listAttempts } from '../../callbacks/callbacks.rows';
+import { type ChangedCallback, listCallbacks } from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
 import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
+import { includes } from '../../operators/roles.rules';
 import { isFinal } from '../../tasks/task.rules';
 import { findTask } from '../../tasks/tasks.rows';
-import { CommandError } from '../command';
-import type { AdminCommand } from './command-line';
+import { CommandError, notFound } from '../command';
+import type { AdminCommand, Input } from './command-line';
 import { fields, table } from './tables';
-import { accountIdOf, choiceOf, countOf, durationOf, knownAccount } from './values';
+import {
+  accountIdOf,
+  choiceOf,
+  countOf,
+  durationOf,
+  knownAccount,
+  pageOf,
+  pageOptions,
+} from './values';
 
 const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 
 const list: AdminCommand = {
   name: 'callbacks list',
+  http: { at: 'GET /callbacks', role: 'viewer' },
   options: {
     state: { value: 'STATE', about: `those in this state only: ${states.join(', ')}` },
     account: { value: 'ID', about: 'those of this account only' },
-    limit: { value: 'N', about: 'how many, the last changed first (50)' },
+    ...pageOptions,
   },
-  about: 'callbacks with their state',
+  about: 'callbacks with their state, the last changed first',
   async run({ db }, input) {
     const state = choiceOf(input, 'state', states);
     const limit = countOf(input, 'limit', 50, 10_000);
     const accountId = await accountIdOf(db(), input);
+    const after = changedAfter(input);
     const found = await listCallbacks(db(), {
-      limit,
+      limit: limit + 1,
+      ...(after ? { after } : {}),
       ...(state ? { state } : {}),
       ...(accountId === undefined ? {} : { accountId }),
     });
-    const callbacks = found.map(withoutQuery);
+    const { rows, ...next } = pageOf(found, limit, cursorOf);
+    const callbacks = rows.map(({ changedMicros: _micros, ...callback }) => withoutQuery(callback));
     const text = table(callbacks, [
       { title: 'TASK', of: ({ taskId }) => taskId },
       { title: 'ACCOUNT', of: (row) => row.accountId },
@@ -46,20 +55,24 @@ const list: AdminCommand = {
       { title: 'CHANGED', of: ({ changedAt }) => changedAt },
       { title: 'ADDRESS', of: ({ url }) => url },
     ]);
-    return { data: callbacks, text };
+    return { data: callbacks, text, ...next };
   },
 };
 
 const show: AdminCommand = {
   name: 'callbacks show',
+  http: { at: 'GET /callbacks/:TASK', role: 'viewer' },
   operands: ['TASK'],
   about: "every attempt at a task's callback",
-  async run({ db }, input) {
+  async run({ db, role }, input) {
     const taskId = input.operand('TASK');
     const found = await findCallback(db(), taskId);
-    if (!found) throw new CommandError(await whyNone(db(), taskId));
+    if (!found) throw notFound(await whyNone(db(), taskId));
     const callback = withoutQuery(found);
-    const attempts = await listAttempts(db(), taskId);
+    const mayReadReplies = includes(role, 'operator');
+    const attempts = (await listAttempts(db(), taskId)).map(({ reply, ...attempt }) =>
+      mayReadReplies ? { ...attempt, reply } : attempt,
+    );
     const rows = table(attempts, [
       { title: 'DELIVERY', of: ({ delivery }) => delivery },
       { title: 'ATTEMPT', of: ({ attempt }) => attempt },
@@ -67,7 +80,7 @@ const show: AdminCommand = {
       { title: 'STATUS', of: ({ status }) => status },
       { title: 'MS', of: ({ latencyMs }) => latencyMs },
       { title: 'ERROR', of: ({ error }) => error },
-      { title: 'REPLY', of: ({ reply }) => reply?.slice(0, 60) },
+      { title: 'REPLY', of: (row) => ('reply' in row ? row.reply?.slice(0, 60) : null) },
     ]);
     const text = `${fields({ ...callback })}\n\n${rows}`;
     return { data: { ...callback, attempts }, text };
@@ -80,13 +93,14 @@ const show: AdminCommand = {
  */
 const resend: AdminCommand = {
   name: 'callbacks resend',
+  http: { at: 'POST /callbacks/:TASK/resend', role: 'operator' },
   operands: ['TASK'],
   changes: (input) => ({ kind: 'task', id: input.operand('TASK') }),
   about: 'sends the same message once more',
   async run({ db }, input) {
     const taskId = input.operand('TASK');
     const callback = await findCallback(db(), taskId);
-    if (!callback) throw new CommandError(await whyNone(db(), taskId));
+    if (!callback) throw notFound(await whyNone(db(), taskId));
     if (callback.url === '') throw new CommandError(`The content of ${taskId} was erased.`);
     const delivery = await beginResend(db(), taskId);
     if (delivery === null) {
@@ -107,6 +121,7 @@ const resend: AdminCommand = {
 /** The new secret is shown only once. The previous secrets also sign until the overlap ends. */
 const rotate: AdminCommand = {
   name: 'webhooks rotate',
+  http: { at: 'POST /accounts/:ACCOUNT/secret', role: 'owner' },
   operands: ['ACCOUNT'],
   // The overlap is at most thirty days, so that a leaked secret does not sign for longer.
   options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
@@ -124,6 +139,18 @@ const rotate: AdminCommand = {
 };
 
 export const callbackCommands = [list, show, resend, rotate];
+
+const cursorOf = ({ changedMicros, taskId }: ChangedCallback) => `${changedMicros}.${taskId}`;
+
+function changedAfter(input: Input): ChangedCallback | null {
+  const text = input.option('after');
+  if (text === undefined) return null;
+  const [, micros, taskId] = /^(\d{1,16})\.(.+)$/.exec(text) ?? [];
+  if (taskId !== undefined) return { changedMicros: Number(micros), taskId };
+  throw new CommandError(`--after is the "next" of the page before, not "${text}".`, 2, {
+    param: 'after',
+  });
+}
 
 /** Hides the query of the URL, because the query may contain a password. */
 function withoutQuery<T extends { readonly url: string }>(callback: T): T {

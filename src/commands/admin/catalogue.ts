@@ -11,6 +11,7 @@ import { amount, percentOf, table } from './tables';
 
 export const checkCatalogue: AdminCommand = {
   name: 'catalogue check',
+  http: { none: 'it reads a file of this machine' },
   optional: 'FILE',
   about: 'what is wrong in a catalogue, what it sells and at what margin; starts nothing',
   isOffline: true,

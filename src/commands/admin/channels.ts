@@ -11,6 +11,7 @@ import { table } from './tables';
 
 const show: AdminCommand = {
   name: 'channels',
+  http: { at: 'GET /channels', role: 'viewer' },
   about: 'each channel: its health, its jobs, its rest and its last fault',
   async run({ config, db }) {
     const { channels, fault } = await knownChannels(config);
@@ -111,6 +112,7 @@ const faultText = (kind: FaultKind): string => faultTexts[kind] ?? kind;
 
 const probe: AdminCommand = {
   name: 'channels probe',
+  http: { none: 'it needs the key of a provider, which only workers have' },
   operands: ['NAME'],
   isOffline: true,
   about: 'asks the provider of a channel for an unknown job, which is free, with its key',

@@ -18,6 +18,7 @@ import { knownAccount, nothingChanged } from './values';
 
 const disable: AdminCommand = {
   name: 'accounts disable',
+  http: { at: 'POST /accounts/:ID/disable', role: 'operator', asksWhy: true },
   operands: ['ID'],
   options: { cancel: { about: 'cancels its unfinished tasks; without it they finish as usual' } },
   changes: changesAccount,
@@ -40,6 +41,7 @@ const disable: AdminCommand = {
 
 const enable: AdminCommand = {
   name: 'accounts enable',
+  http: { at: 'POST /accounts/:ID/enable', role: 'operator' },
   operands: ['ID'],
   changes: changesAccount,
   about: 'its keys work again',

@@ -5,11 +5,14 @@ import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Config } from '../../config/config';
 import type { Subject } from '../../database/operator-log';
+import type { OperatorRole } from '../../operators/roles.rules';
 import { CommandError } from '../command';
 
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
+  /** The role of the caller. A command line has the rights of its database role, so it is an owner. */
+  readonly role: OperatorRole;
   /**
    * If the command changes something, `db` returns the transaction that also writes the log row.
    * Otherwise `db` returns the database without a transaction.
@@ -37,6 +40,8 @@ export interface Answer {
   readonly effect?: string;
   /** The id of what the command created. */
   readonly created?: string;
+  /** The `--after` of the next page of a list; absent after the last page. */
+  readonly next?: string;
   /**
    * Runs after the commit. The answer of `afterwards` is printed instead of the first answer.
    * `logged` runs further changes in a second transaction, which also writes a row of the admin
@@ -47,11 +52,28 @@ export interface Answer {
 
 export type Logged = (work: (trx: Knex.Transaction) => Promise<Answer>) => Promise<Answer>;
 
-interface Option {
+export interface Option {
   /** The placeholder for the value in the help. An option without a placeholder is a flag. */
   readonly value?: string;
   readonly about: string;
   readonly required?: boolean;
+}
+
+/** The route of a command in the admin API. */
+export interface HttpRoute {
+  /**
+   * The method, and the path below `/admin/v1`. In it `:ID` is an operand, and `:account` is the
+   * option of this name.
+   */
+  readonly at: `${'GET' | 'POST' | 'DELETE'} /${string}`;
+  /** Who may call it: this role, or one that includes it. */
+  readonly role: OperatorRole;
+  /** True if the call must say why, for the log of operators. */
+  readonly asksWhy?: true;
+  /** Options that a call must have, and a command line need not. */
+  readonly requires?: readonly string[];
+  /** Options that only a command line has. */
+  readonly without?: readonly string[];
 }
 
 export interface AdminCommand {
@@ -63,6 +85,8 @@ export interface AdminCommand {
   readonly optional?: string;
   readonly options?: Readonly<Record<string, Option>>;
   readonly about: string;
+  /** The route of the command, or the reason why only a command line has it. */
+  readonly http: HttpRoute | { readonly none: string };
   /** True if the command needs no database. */
   readonly isOffline?: boolean;
   /**
@@ -85,7 +109,7 @@ export interface Input {
   operand(name: string): string;
   option(name: string): string | undefined;
   flag(name: string): boolean;
-  /** The command as it was typed, for the log of operators. */
+  /** The command for the log of operators. It can be pasted into a shell. */
   readonly line: string;
 }
 
@@ -153,16 +177,22 @@ export function readInput(command: AdminCommand, words: readonly string[]): Inpu
   };
 }
 
+/** Quotes a word for a shell, in which nothing has a meaning between single quotes. */
+function quoted(word: string): string {
+  return /^[\w.,:@/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 function lineOf(
   name: string,
   given: readonly string[],
   values: ReadonlyMap<string, string>,
 ): string {
-  const quoted = (word: string) => (/^[\w.,:@/+-]+$/.test(word) ? word : JSON.stringify(word));
   const options = [...values].filter(([option]) => !Object.hasOwn(logOptions, option));
-  const words = options.flatMap(([option, value]) =>
-    value === '' ? [`--${option}`] : [`--${option}`, quoted(value)],
-  );
+  const words = options.map(([option, value]) => {
+    if (value === '') return `--${option}`;
+    // The parser would take such a value for an option.
+    return `--${option}${value.startsWith('-') ? '=' : ' '}${quoted(value)}`;
+  });
   return [name, ...given.map(quoted), ...words].join(' ');
 }
 

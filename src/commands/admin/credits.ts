@@ -16,6 +16,12 @@ import { amountOf, choiceOf, knownAccount, nameOf } from './values';
 
 const credit: AdminCommand = {
   name: 'accounts credit',
+  http: {
+    at: 'POST /accounts/:ID/credits',
+    role: 'owner',
+    asksWhy: true,
+    requires: ['reference', 'reason'],
+  },
   operands: ['ID', 'AMOUNT'],
   options: {
     reference: { value: 'R', about: 'your own number; the same one is recorded once' },
@@ -32,6 +38,7 @@ const credit: AdminCommand = {
 
 const correct: AdminCommand = {
   name: 'accounts correct',
+  http: { at: 'POST /accounts/:ID/corrections', role: 'owner', asksWhy: true },
   operands: ['ID', 'AMOUNT'],
   options: {
     for: { value: 'WHOM', about: 'who was wronged: customer (gets it) or house', required: true },

@@ -31,6 +31,7 @@ const removalsAtOnce = 8;
 
 export const eraseAccount: AdminCommand = {
   name: 'accounts erase',
+  http: { none: 'it needs the storage, which the console does not have' },
   operands: ['ID'],
   changes: changesAccount,
   about: 'disables it and erases what its callers sent and got; money, statuses and bills stay',

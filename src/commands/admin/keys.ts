@@ -11,10 +11,21 @@ import type { Config } from '../../config/config';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
-import { accountIdOf, knownAccount, knownKey, momentOf, nameOf, nothingChanged } from './values';
+import {
+  accountIdOf,
+  countOf,
+  knownAccount,
+  knownKey,
+  momentOf,
+  nameOf,
+  nothingChanged,
+  pageOf,
+  pageOptions,
+} from './values';
 
 const create: AdminCommand = {
   name: 'keys create',
+  http: { at: 'POST /keys', role: 'operator' },
   options: {
     account: { value: 'ID', about: 'whose key', required: true },
     name: { value: 'NAME', about: 'what it is for' },
@@ -51,16 +62,26 @@ const create: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'keys list',
-  options: { account: { value: 'ID', about: 'the keys of this account only' } },
-  about: 'keys by their last four characters, with what they may do',
+  http: { at: 'GET /keys', role: 'viewer' },
+  options: { account: { value: 'ID', about: 'the keys of this account only' }, ...pageOptions },
+  about: 'keys by their last four characters, with what they may do, the newest first',
   async run({ db }, input) {
-    const keys = await listKeys(db(), await accountIdOf(db(), input));
-    return { data: keys, text: keyTable(keys) };
+    const limit = countOf(input, 'limit', 50, 10_000);
+    const accountId = await accountIdOf(db(), input);
+    const after = input.option('after');
+    const found = await listKeys(db(), {
+      limit: limit + 1,
+      ...(accountId === undefined ? {} : { accountId }),
+      ...(after === undefined ? {} : { after }),
+    });
+    const { rows, ...next } = pageOf(found, limit, ({ keyId }) => keyId);
+    return { data: rows, text: keyTable(rows), ...next };
   },
 };
 
 const revoke: AdminCommand = {
   name: 'keys revoke',
+  http: { at: 'POST /keys/:KEYID/revoke', role: 'operator', asksWhy: true },
   operands: ['KEYID'],
   changes: (input) => ({ kind: 'key', id: input.operand('KEYID') }),
   about: 'the key is refused within 30 seconds; this cannot be undone',

@@ -3,21 +3,28 @@
 import { listActs } from '../../database/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
-import { accountIdOf, countOf } from './values';
+import { accountIdOf, countOf, numberAfter, pageOf, pageOptions } from './values';
 
 export const log: AdminCommand = {
   name: 'log',
+  http: { at: 'GET /log', role: 'viewer' },
   options: {
     account: { value: 'ID', about: 'acts on this account only' },
-    limit: { value: 'N', about: 'how many, the newest first (50)' },
+    who: { value: 'NAME', about: 'acts of this operator only' },
+    ...pageOptions,
   },
-  about: 'what operators did: who, when, which command, its effect, and why',
+  about: 'what operators did, the newest first: who, when, which command, its effect, and why',
   async run({ db }, input) {
     const accountId = await accountIdOf(db(), input);
-    const acts = await listActs(db(), {
-      limit: countOf(input, 'limit', 50, 10_000),
+    const limit = countOf(input, 'limit', 50, 10_000);
+    const [who, after] = [input.option('who'), numberAfter(input)];
+    const found = await listActs(db(), {
+      limit: limit + 1,
       ...(accountId === undefined ? {} : { accountId }),
+      ...(who === undefined ? {} : { who }),
+      ...(after === undefined ? {} : { after }),
     });
+    const { rows: acts, ...next } = pageOf(found, limit, ({ number }) => number);
     const text = table(acts, [
       { title: 'NUMBER', of: ({ number }) => number },
       { title: 'AT', of: ({ at }) => at },
@@ -26,7 +33,8 @@ export const log: AdminCommand = {
       { title: 'EFFECT', of: ({ effect }) => effect },
       { title: 'ACCOUNT', of: (act) => act.accountId },
       { title: 'WHY', of: ({ why }) => why },
+      { title: 'VIA', of: ({ via }) => via },
     ]);
-    return { data: acts, text };
+    return { data: acts, text, ...next };
   },
 };

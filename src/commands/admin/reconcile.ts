@@ -13,6 +13,7 @@ const batch = 1_000;
 
 export const reconcileLost: AdminCommand = {
   name: 'reconcile lost',
+  http: { none: 'it is for the person who repairs Temporal' },
   options: {
     hours: { value: 'N', about: 'for how long from now (2)' },
     pending: {

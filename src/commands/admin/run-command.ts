@@ -1,14 +1,15 @@
-// Runs one admin command: checks the database, and writes the row of the log of operators in the
-// transaction of the change. The file loads the clients of PostgreSQL and Temporal, so the help does
-// not load it.
+// Runs one admin command for a command line: opens the database and Temporal, carries the command out
+// and closes them. The file loads the clients of PostgreSQL and Temporal, so the help does not load
+// it.
 
 import { userInfo } from 'node:os';
 import type { Config } from '../../config/config';
-import { checkSchema, connect, isOutcomeUnknown, isRetryable } from '../../database/database';
-import { type Act, logged } from '../../database/operator-log';
+import { checkSchema, connect } from '../../database/database';
+import type { Act } from '../../database/operator-log';
 import { checkDatabase } from '../checks';
 import { CommandError } from '../command';
-import type { AdminCommand, AdminContext, Answer, Input, Logged } from './command-line';
+import { carryOut } from './carry-out';
+import type { AdminCommand, AdminContext, Answer, Input } from './command-line';
 import { openTemporal } from './temporal';
 import { nameOf } from './values';
 
@@ -31,26 +32,17 @@ export async function runCommand(
     );
   }
   await checkDatabase(databaseUrl, patienceMs);
-  const subject = command.changes?.(input) ?? null;
-  const readOnly = subject === null && !command.migrates;
+  const readOnly = !command.changes?.(input) && !command.migrates;
   const db = connect({
     ...{ url: databaseUrl, poolMax: 2, applicationName: 'admin', readOnly },
   });
-  const temporal = openTemporal(config);
+  const { temporal, close } = openTemporal(config);
   try {
     if (!command.migrates) await checkSchema(db);
-    const context = { config, now: Date.now, committed: () => db, ...temporal };
-    await command.check?.({ ...context, db: () => db }, input);
-    if (!subject) return await command.run({ ...context, db: () => db }, input);
-    const inLog: Logged = (work) => logged(db, actOf(input), subject, work);
-    const answer = await inLog((trx) => command.run({ ...context, db: () => trx }, input));
-    return (await answer.afterwards?.(inLog)) ?? answer;
-  } catch (error) {
-    if (!isRetryable(error)) throw error;
-    const fault = `The database does not answer any more: ${(error as Error).message}`;
-    throw new CommandError(subject && isOutcomeUnknown(error) ? `${fault}\n${maybeDone}` : fault);
+    const parts = { config, reading: db, acting: db, temporal };
+    return await carryOut(parts, command, input, actOf(input), 'owner');
   } finally {
-    await temporal.close();
+    await close();
     await db.destroy();
   }
 }
@@ -59,11 +51,9 @@ function offline(config: Config): AdminContext {
   const none = () => {
     throw new CommandError('This command uses no server.');
   };
-  return { config, now: Date.now, db: none, committed: none, temporal: none };
+  const role = 'owner' as const;
+  return { config, now: Date.now, role, db: none, committed: none, temporal: none };
 }
-
-const maybeDone =
-  'It is not known whether the command was carried out: `admin log` shows it if it was.';
 
 function actOf(input: Input): Act {
   const why = input.option('why');

@@ -6,6 +6,7 @@ import { table } from './tables';
 
 export const migrateBoth: AdminCommand = {
   name: 'migrate',
+  http: { none: 'it needs the owner of the database' },
   migrates: true,
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {

@@ -9,6 +9,7 @@ import { table } from './tables';
 
 export const storageUsage: AdminCommand = {
   name: 'storage usage',
+  http: { none: 'it reads every file' },
   about: 'files and bytes of every account that has files, the largest first',
   async run({ db }) {
     const data = await readUsageByAccount(db());
@@ -28,6 +29,7 @@ export const storageUsage: AdminCommand = {
 
 export const removeFile: AdminCommand = {
   name: 'files remove',
+  http: { none: 'it names a file by its secret link' },
   operands: ['FILE'],
   changes: (input) => ({ kind: 'file', id: idOrToken(input) }),
   about: 'ends the link of one file, named by its link or its id; its bytes are deleted soon',

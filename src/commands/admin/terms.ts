@@ -18,6 +18,7 @@ import { changedValues, choiceOf, countOf, knownAccount, knownKey } from './valu
 
 const terms: AdminCommand = {
   name: 'accounts terms',
+  http: { at: 'POST /accounts/:ID/terms', role: 'operator' },
   operands: ['ID'],
   options: {
     'running-max': {
@@ -58,6 +59,7 @@ const terms: AdminCommand = {
 
 const keyTerms: AdminCommand = {
   name: 'keys terms',
+  http: { at: 'POST /keys/:KEYID/terms', role: 'operator' },
   operands: ['KEYID'],
   options: {
     'create-rate': { value: 'N', about: 'creates a second, or none for CREATE_RATE_PER_SECOND' },

@@ -4,8 +4,8 @@
 import type { Knex } from 'knex';
 import { type AccountRow, findAccounts } from '../../accounts/accounts.rows';
 import { parseAmount } from '../../accounts/amount.rules';
-import { isWellFormedKey, type KeyRow, listKeys } from '../../accounts/keys.rows';
-import { CommandError } from '../command';
+import { findKey, isWellFormedKey, type KeyRow } from '../../accounts/keys.rows';
+import { CommandError, notFound } from '../command';
 import type { Input } from './command-line';
 
 /**
@@ -24,12 +24,16 @@ export function amountOf(text: string, currency: string): number {
   throw new CommandError(`${fault}.`, 2);
 }
 
+function wrongValue(name: string, fault: string): CommandError {
+  return new CommandError(`--${name} ${fault}.`, 2, { param: name });
+}
+
 export function countOf(input: Input, name: string, otherwise: number, max: number): number {
   const text = input.option(name);
   if (text === undefined) return otherwise;
   const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= max) return count;
-  throw new CommandError(`--${name} is a whole number from 1 to ${max}, not "${text}".`, 2);
+  throw wrongValue(name, `is a whole number from 1 to ${max}, not "${text}"`);
 }
 
 export function choiceOf<const T extends string>(
@@ -40,7 +44,31 @@ export function choiceOf<const T extends string>(
   const text = input.option(name);
   const word = words.find((known) => known === text);
   if (text === undefined || word) return word;
-  throw new CommandError(`--${name} is one of ${words.join(', ')}, not "${text}".`, 2);
+  throw wrongValue(name, `is one of ${words.join(', ')}, not "${text}"`);
+}
+
+/** The number of a row after which a page begins; undefined for the first page. */
+export function numberAfter(input: Input): number | undefined {
+  const text = input.option('after');
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw wrongValue('after', `is the "next" of the page before, not "${text}"`);
+}
+
+export const pageOptions = {
+  limit: { value: 'N', about: 'how many (50)' },
+  after: { value: 'NEXT', about: 'continues behind the page before, which ended with this' },
+} as const;
+
+/** A page of at most `limit` rows. One more row was looked for, to know whether another page follows. */
+export function pageOf<Row>(
+  found: readonly Row[],
+  limit: number,
+  cursorOf: (row: Row) => string | number,
+): { readonly rows: readonly Row[]; readonly next?: string } {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return found.length > limit && last ? { rows, next: String(cursorOf(last)) } : { rows };
 }
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -50,9 +78,9 @@ export function durationOf(text: string, name: string, maxDays: number): number 
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = text === '0' ? 0 : Number(number) * unitMs[unit as keyof typeof unitMs];
   if (ms <= maxDays * unitMs.d) return ms;
-  throw new CommandError(
-    `--${name} is a time such as 30m, 24h or 7d, of ${maxDays} days at most, not "${text}".`,
-    2,
+  throw wrongValue(
+    name,
+    `is a time such as 30m, 24h or 7d, of ${maxDays} days at most, not "${text}"`,
   );
 }
 
@@ -64,9 +92,9 @@ export function momentOf(text: string, name: string): Date {
   // `Date` reads 31 April as 1 May, so the day is compared with the length of the month.
   const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   if (!Number.isNaN(moment.getTime()) && Number(day) <= days) return moment;
-  throw new CommandError(
-    `--${name} is a day such as 2027-01-31 or a moment such as 2027-01-31T18:00:00Z, not "${text}".`,
-    2,
+  throw wrongValue(
+    name,
+    `is a day such as 2027-01-31 or a moment such as 2027-01-31T18:00:00Z, not "${text}"`,
   );
 }
 
@@ -74,14 +102,14 @@ export function momentOf(text: string, name: string): Date {
 export function nameOf(text: string, name: string): string {
   const trimmed = text.trim();
   if (trimmed !== '' && trimmed.length <= 200 && !/\p{Cc}/u.test(trimmed)) return trimmed;
-  throw new CommandError(`--${name} is 1 to 200 characters in one line.`, 2);
+  throw wrongValue(name, 'is 1 to 200 characters in one line');
 }
 
 /** The account with this id, or else the only account with this name. */
 export async function knownAccount(db: Knex, named: string): Promise<AccountRow> {
   const [account, ...others] = await findAccounts(db, named);
   if (!account) {
-    throw new CommandError(`There is no account ${named}. "accounts list" shows the ids.`);
+    throw notFound(`There is no account ${named}. "accounts list" shows the ids.`);
   }
   if (account.accountId === named || others.length === 0) return account;
   const ids = [account, ...others].map(({ accountId }) => accountId);
@@ -116,10 +144,10 @@ const optionNameOf = (name: string) =>
   name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 export async function knownKey(db: Knex, keyId: string): Promise<KeyRow> {
-  const key = (await listKeys(db)).find((row) => row.keyId === keyId);
+  const key = await findKey(db, keyId);
   if (key) return key;
   // An operator may have typed the key instead of its id. A key is a secret, so the error message
   // does not contain the key.
   const shown = isWellFormedKey(keyId) ? 'with this id, which is the key itself' : keyId;
-  throw new CommandError(`There is no key ${shown}. "keys list" shows the ids.`);
+  throw notFound(`There is no key ${shown}. "keys list" shows the ids.`);
 }

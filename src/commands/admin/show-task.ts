@@ -1,0 +1,126 @@
+// The command `tasks show`: everything about one task but its content. What the customer wrote, and
+// links to what was made, are content: whoever has a link sees the video.
+
+import type { Knex } from 'knex';
+import { findTaskCallback } from '../../callbacks/callbacks.rows';
+import type { TaskError, TaskObject } from '../../contract/task';
+import type { JobReport } from '../../jobs/job.rules';
+import { findJob, type Job } from '../../jobs/queries.rows';
+import { correctionsOf } from '../../money/statement.rows';
+import { includes } from '../../operators/roles.rules';
+import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows';
+import { notFound } from '../command';
+import type { AdminCommand, AdminContext } from './command-line';
+import { amount, fields, table } from './tables';
+
+export const showTask: AdminCommand = {
+  name: 'tasks show',
+  http: { at: 'GET /tasks/:ID', role: 'viewer' },
+  operands: ['ID'],
+  about: 'one task, by its id or that of a job upstream: its object, its jobs, its callback',
+  async run(context, input) {
+    const named = input.operand('ID');
+    const taskId = (await findTaskOfJob(context.db(), named)) ?? named;
+    const row = await findTaskRow(context.db(), taskId);
+    if (!row) throw notFound(`There is no task ${taskId}.`);
+    const jobs = await jobsOf(context, row);
+    const corrections = await shownCorrections(context.db(), taskId);
+    const callback = await findTaskCallback(context.db(), taskId);
+    const ui = linkTo(context, taskId);
+    const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, corrections, ...ui };
+    const { jobs: _jobs, corrections: _corrections, task, ...plain } = data;
+    const rows = table(jobs, [
+      { title: 'JOB', of: ({ kind }) => kind },
+      { title: 'CHANNEL', of: ({ channel }) => channel },
+      { title: 'MODEL', of: ({ upstreamModel }) => upstreamModel },
+      { title: 'STATE', of: ({ state }) => state },
+      { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
+      { title: 'SENT', of: ({ sentAt }) => sentAt },
+      { title: 'COST', of: (job) => costOf(job) },
+      { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
+      { title: 'FINDING', of: (job) => job.finding },
+    ]);
+    const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
+    const corrected = corrections.length > 0 ? [correctionTable(corrections)] : [];
+    const parts = [fields(shown), rows, ...corrected, JSON.stringify(task, null, 2)];
+    return { data, text: parts.join('\n\n') };
+  },
+};
+
+const sentenceOf = ({ code, message }: TaskError) => `${code}: ${message}`;
+
+/** A remark on a job that needs the operator's attention; null for every other job. */
+function findingOf(
+  { missingSince, cancel, state, report }: Job,
+  taskStatus: TaskRow['status'],
+): string | null {
+  if (taskStatus === 'failed' && report?.status === 'succeeded') {
+    return 'succeeded, but its task failed: it is at our cost';
+  }
+  if (cancel === 'given up') return 'cancel given up: it goes on at our cost';
+  if (cancel === 'wanted') return 'is to be cancelled';
+  return missingSince && state === 'open' ? 'its provider does not know it' : null;
+}
+
+/** What the jobs cost is for operators: a viewer gets jobs without `costMicros`. */
+async function jobsOf({ db, role }: AdminContext, { id: taskId, status }: TaskRow) {
+  const kinds = ['generation', 'super_resolution'] as const;
+  const found = await Promise.all(kinds.map((kind) => findJob(db(), { taskId, kind })));
+  return found.flatMap((job) => {
+    if (!job) return [];
+    const { costMicros, ...shown } = job;
+    const report = job.report && withoutResultLinks(job.report);
+    const cost = includes(role, 'operator') ? { costMicros } : {};
+    return [{ ...shown, ...cost, report, finding: findingOf(job, status) }];
+  });
+}
+
+function costOf({ costMicros = null }: { readonly costMicros?: number | null }): string | null {
+  return costMicros === null ? null : amount(costMicros);
+}
+
+function withoutResultLinks({ result, ...report }: JobReport) {
+  if (!result) return report;
+  const { videoUrl: _video, lastFrameUrl: _frame, ...rest } = result;
+  return { ...report, result: rest };
+}
+
+async function shownCorrections(db: Knex, taskId: string) {
+  const corrections = await correctionsOf(db, taskId);
+  return corrections.map(({ changeMicros, ...one }) => ({ ...one, amount: amount(changeMicros) }));
+}
+
+function correctionTable(rows: Awaited<ReturnType<typeof shownCorrections>>): string {
+  return table(rows, [
+    { title: 'REFERENCE', of: ({ reference }) => reference },
+    { title: 'TO CUSTOMER', of: (row) => row.amount },
+    { title: 'REASON', of: ({ reason }) => reason },
+    { title: 'AT', of: ({ at }) => at },
+  ]);
+}
+
+function linkTo({ config }: AdminContext, taskId: string) {
+  const { temporalUiUrl, temporalNamespace } = config;
+  if (!temporalUiUrl) return {};
+  return { temporalUi: `${temporalUiUrl}/namespaces/${temporalNamespace}/workflows/${taskId}` };
+}
+export function shownTask(row: TaskRow) {
+  const task = withoutLinks(JSON.parse(row.object) as TaskObject);
+  return {
+    taskId: row.id,
+    accountId: row.accountId,
+    status: row.status,
+    model: task.model,
+    traceId: row.traceId,
+    createdAt: row.createdAt,
+    deadlineAt: row.deadlineAt,
+    task,
+  };
+}
+
+function withoutLinks({ video_url: _link, data, ...task }: TaskObject) {
+  return {
+    ...task,
+    data: data.map(({ url: _url, last_frame_url: _frame, ...video }) => video),
+  };
+}

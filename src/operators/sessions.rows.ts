@@ -1,0 +1,51 @@
+// Sessions of browsers. A session lasts for twelve hours at most and ends after two hours without a
+// call. The database stores only the digest of its cookie. Each call reads the session and its
+// operator, without a cache, so a disabled operator is out at once.
+
+import { createHash, randomBytes } from 'node:crypto';
+import type { Knex } from 'knex';
+import { isActive, type Operator } from './operators.rows';
+
+export const sessionHours = 12;
+const idleHours = 2;
+
+const isOpen = `
+  operator_sessions.created_at > now() - interval '${sessionHours} hours'
+  and operator_sessions.seen_at > now() - interval '${idleHours} hours'`;
+
+const digestOf = (cookie: string) => createHash('sha256').update(cookie).digest();
+
+/** Begins a session and returns its cookie. Removes sessions that have ended. */
+export async function beginSession(trx: Knex, operatorId: string): Promise<string> {
+  const cookie = randomBytes(32).toString('base64url');
+  await trx.raw(`delete from operator_sessions where not (${isOpen})`);
+  await trx.raw('insert into operator_sessions (digest, operator_id) values (?, ?)', [
+    digestOf(cookie),
+    operatorId,
+  ]);
+  return cookie;
+}
+
+export interface FoundSession extends Operator {
+  /** True if the time of the last call is more than a minute old, and should be stored. */
+  readonly isStale: boolean;
+}
+
+export async function findSession(db: Knex, cookie: string): Promise<FoundSession | null> {
+  const { rows } = await db.raw<{ rows: FoundSession[] }>(
+    `select operators.id as "operatorId", name, role,
+            seen_at < now() - interval '1 minute' as "isStale"
+       from operator_sessions join operators on operators.id = operator_id
+      where operator_sessions.digest = ? and ${isOpen} and ${isActive}`,
+    [digestOf(cookie)],
+  );
+  return rows[0] ?? null;
+}
+
+export async function touchSession(db: Knex, cookie: string): Promise<void> {
+  await db.raw('update operator_sessions set seen_at = now() where digest = ?', [digestOf(cookie)]);
+}
+
+export async function endSession(db: Knex, cookie: string): Promise<void> {
+  await db.raw('delete from operator_sessions where digest = ?', [digestOf(cookie)]);
+}
