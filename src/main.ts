@@ -32,6 +32,11 @@ const processes: { readonly [P in ProcessName]: Process<P> } = {
     about: 'decrypts payloads for the Temporal UI',
     load: () => (require('./commands/codec') as typeof import('./commands/codec')).codec,
   },
+  console: {
+    about: 'the console of operators: sign-in and the admin API',
+    load: () =>
+      (require('./commands/console') as typeof import('./commands/console')).consoleProcess,
+  },
   admin: {
     about: 'accounts, keys, money, tasks; "admin help" lists the commands',
     load: () => (require('./commands/admin') as typeof import('./commands/admin')).admin,

@@ -27,14 +27,33 @@ export async function untilReady(db: Knex, settings: Settings, log: Logger): Pro
  * answer. Rejects if the schema or the storage is wrong.
  */
 export async function isReady(db: Knex, settings: Settings, log: Logger): Promise<boolean> {
+  if (!(await isSchemaReady(db, settings, log))) return false;
+  await prepareStorage(settings, db);
+  return true;
+}
+
+/** True if the schema is right. For a process that uses no storage. */
+export async function isSchemaReady(
+  db: Knex,
+  { databaseUrl }: Pick<Settings, 'databaseUrl'>,
+  log: Logger,
+): Promise<boolean> {
   try {
-    await checkDatabase(settings.databaseUrl);
+    await checkDatabase(databaseUrl);
     await checkSchema(db);
+    return true;
   } catch (error) {
     if (error instanceof SchemaMismatch) throw error;
     log.warn({ event: 'database_unavailable', err: error }, 'the database does not answer yet');
     return false;
   }
-  await prepareStorage(settings, db);
-  return true;
+}
+
+/** Resolves when the schema is right. Rejects if it is wrong. */
+export async function untilSchemaReady(
+  db: Knex,
+  settings: Pick<Settings, 'databaseUrl'>,
+  log: Logger,
+): Promise<void> {
+  while (!(await isSchemaReady(db, settings, log))) await setTimeout(againMs);
 }

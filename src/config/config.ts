@@ -19,6 +19,7 @@ type Settings = { readonly [N in SettingName as CamelCase<N>]: Table[N] };
 
 export interface Config extends Settings {
   readonly publicUrl: string;
+  readonly consoleUrl: string;
   /**
    * The environment variables, and the secrets that were read from files. The catalogue refers to
    * variables by name, for the addresses and keys of channels.
@@ -34,6 +35,7 @@ const required = {
   api: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   worker: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   studio: ['STUDIO_API_KEY'],
+  console: ['DATABASE_URL', 'TEMPORAL_ADDRESS'],
   admin: [],
   codec: ['ENCRYPTION_KEYS'],
   dev: [],
@@ -93,6 +95,7 @@ export function readConfig<P extends ProcessName>(
   if (ofS3.some(isSet)) faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
   faults.push(...halfOf(certificate.filter(isSet)));
   if (checked.data?.S3_PATH_STYLE === false) faults.push(...bucketFaults(given.S3_ENDPOINT));
+  if (process === 'console' && checked.data) faults.push(...consoleFaults(checked.data));
   if (faults.length > 0) throw new ConfigError(faults);
   const values = Object.entries(checked.data ?? {}).map(([name, value]) => [
     camelCase(name),
@@ -102,6 +105,7 @@ export function readConfig<P extends ProcessName>(
   return Object.freeze({
     ...settings,
     publicUrl: settings.publicUrl ?? `http://localhost:${settings.port}`,
+    consoleUrl: settings.consoleUrl ?? `http://localhost:${settings.consolePort}`,
     environment: Object.freeze(withValues(environment, files.values)),
   }) as ConfigOf<P>;
 }
@@ -174,6 +178,27 @@ function bucketFaults(endpoint = ''): string[] {
   if (!isNumber) return [];
   return [
     'S3_PATH_STYLE is false, so S3_ENDPOINT needs a host with a name; leave S3_PATH_STYLE out.',
+  ];
+}
+
+/**
+ * A cookie ignores ports, so an API on the host name of the console would be sent the cookies of
+ * operators. Without TLS, anyone on the way could read them.
+ */
+function consoleFaults({ CONSOLE_URL: consoleUrl, PUBLIC_URL: publicUrl }: Table): string[] {
+  if (consoleUrl === null) return [];
+  const { protocol, hostname } = new URL(consoleUrl);
+  if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return [];
+  const isShared = publicUrl !== null && new URL(publicUrl).hostname === hostname;
+  return [
+    ...(protocol === 'https:'
+      ? []
+      : ['CONSOLE_URL must begin with https://, except on localhost.']),
+    ...(isShared
+      ? [
+          `CONSOLE_URL has the host name of PUBLIC_URL, so browsers would send the cookies of operators to the API. Give the console a host name of its own.`,
+        ]
+      : []),
   ];
 }
 

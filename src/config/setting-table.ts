@@ -48,6 +48,15 @@ export const table = z.object({
     'Port of /metrics, and of /livez and /readyz of a worker; none: they are not served. Each process needs its own.',
   ),
 
+  // The console of operators.
+  CONSOLE_HOST: text()
+    .default('127.0.0.1')
+    .describe('Address the console listens on. Only operators may reach it.'),
+  CONSOLE_PORT: port().default(8085).describe('Port the console listens on.'),
+  CONSOLE_URL: orNone(origin()).describe(
+    'Address at which operators reach the console, with a host name that nothing else has; none: http://localhost and the port.',
+  ),
+
   // Database, Temporal and catalogue.
   DATABASE_URL: orNone(url('postgres', 'postgresql'))
     .describe('The PostgreSQL database.')
@@ -64,7 +73,7 @@ export const table = z.object({
     'Role of the worker, to which `admin migrate` grants what the worker needs.',
   ),
   DATABASE_OPERATOR_ROLE: orNone(text()).describe(
-    'Role of the other admin commands, to which `admin migrate` grants what they need.',
+    'Role of the console and of the other admin commands, to which `admin migrate` grants what they need.',
   ),
   TEMPORAL_ADDRESS: orNone(hostPort()).describe('The Temporal server, as host:port.'),
   TEMPORAL_NAMESPACE: text().default('default').describe('The namespace in Temporal.'),

@@ -1,0 +1,58 @@
+// The process console: it opens the database with the role of operators, and serves the admin API.
+// Only operators may reach it, so it is not behind the proxy of the API. It reads with connections
+// on which PostgreSQL refuses every write, and needs neither the storage nor the keys of providers.
+
+import { createConsole } from '../console/app';
+import { connect } from '../database/database';
+import { openTemporal } from './admin/temporal';
+import { type Command, runsUntilStopped } from './command';
+import { listen } from './http-server';
+import { projectCommit, projectVersion } from './package-info';
+import { isSchemaReady, untilSchemaReady } from './wait-until-ready';
+
+// A console has few users, and each of them waits for few answers at once.
+const connectionsEach = 4;
+const connectionsMax = 200;
+
+export const consoleProcess: Command<'console'> = async ({ config, log }) => {
+  const open = (applicationName: string, readOnly: boolean) =>
+    connect({ url: config.databaseUrl, poolMax: connectionsEach, applicationName, readOnly, log });
+  const [reading, acting] = [open('console reads', true), open('console', false)];
+  const { temporal, close } = openTemporal(config);
+  const closeParts = async () => {
+    await close();
+    await Promise.all([reading.destroy(), acting.destroy()]);
+  };
+  let stopping = false;
+  let ready = false;
+  const app = createConsole({
+    parts: { config, reading, acting, temporal },
+    log,
+    version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
+    elapsed: () => performance.now(),
+    isServing: () => !stopping && ready,
+  });
+  try {
+    ready = await isSchemaReady(reading, config, log);
+    const { consoleHost, consolePort, consoleUrl } = config;
+    const setting = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
+    const server = await listen(app.callback(), consoleHost, consolePort, setting, {
+      connectionsMax,
+    });
+    log.info({ event: 'listening', port: server.port }, `the console is at ${consoleUrl}`);
+    const running = runsUntilStopped(async () => {
+      stopping = true;
+      await server.close();
+      await closeParts();
+    });
+    const untilServing = async () => {
+      if (!ready) await untilSchemaReady(reading, config, log);
+      ready = true;
+      return running.done;
+    };
+    return { ...running, done: Promise.race([running.done, untilServing()]) };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+};

@@ -1,0 +1,13 @@
+// What the console needs. The process console opens it (src/commands/console.ts).
+
+import type { Parts } from '../commands/admin/carry-out';
+import type { Logger } from '../telemetry/logger';
+
+export interface ConsoleDeps {
+  readonly parts: Parts;
+  readonly log: Logger;
+  readonly version: { readonly version: string; readonly commit: string };
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number;
+  readonly isServing: () => boolean;
+}

@@ -1,0 +1,88 @@
+// The OpenAPI document of the admin API, generated from the routes. Data are what the command prints
+// with `--json`, so the help of a command describes them.
+
+import { fieldsOf } from './http-input';
+import { prefix, type Route, routes } from './routes';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: object;
+}
+
+const text = { type: 'string' } as const;
+
+export function openApi(version: string, url: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+  }
+  for (const [path, summary] of [
+    [`${prefix}/me`, 'who is signed in'],
+    [`${prefix}/openapi.json`, 'this document'],
+  ] as const) {
+    paths[path] = { get: { summary, 'x-role': 'viewer', responses: answersOf(false) } };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Admin API', version },
+    servers: [{ url }],
+    security: [{ key: [] }, { session: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'The key of an operator: vo_…' },
+        session: { type: 'apiKey', in: 'cookie', name: 'console' },
+      },
+    },
+  };
+}
+
+function operationOf(route: Route): object {
+  const { command, method, role } = route;
+  const fields = fieldsOf(route);
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(
+    ([, name = '']): Parameter => ({ name, in: 'path', required: true, schema: text }),
+  );
+  const inQuery = fields.map(
+    ({ name, isRequired: required, about: description, isFlag }): Parameter => ({
+      ...{ name, in: 'query', required, description },
+      schema: isFlag ? { type: 'boolean' } : text,
+    }),
+  );
+  return {
+    operationId: command.name.replaceAll(' ', '-'),
+    summary: command.about,
+    description: `The command \`admin ${command.name}\`. Needs the role ${role}.`,
+    'x-role': role,
+    ...(method === 'POST'
+      ? { parameters: inPath, requestBody: bodyOf(fields) }
+      : { parameters: [...inPath, ...inQuery] }),
+    responses: answersOf(fields.some(({ name }) => name === 'after')),
+  };
+}
+
+function bodyOf(fields: ReturnType<typeof fieldsOf>): object {
+  const properties = Object.fromEntries(
+    fields.map(({ name, about: description, isFlag }) => [
+      name,
+      { type: isFlag ? 'boolean' : ['string', 'integer'], description },
+    ]),
+  );
+  const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  const schema = {
+    ...{ type: 'object', properties, additionalProperties: false },
+    ...(required.length > 0 ? { required } : {}),
+  };
+  return { required: true, content: { 'application/json': { schema } } };
+}
+
+function answersOf(isList: boolean): object {
+  const next = isList ? { next: { ...text, description: '`after` of the next page' } } : {};
+  const schema = { type: 'object', properties: { data: {}, ...next }, required: ['data'] };
+  const content = { 'application/json': { schema } };
+  return { 200: { description: 'What the command prints with --json.', content } };
+}

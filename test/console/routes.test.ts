@@ -1,0 +1,204 @@
+// Tests the routes of the admin API with each role, and that reads cannot write.
+
+import { adminCommands } from '../../src/commands/admin';
+import { prefix, routes } from '../../src/console/routes';
+import { includes, type OperatorRole, operatorRoles } from '../../src/operators/roles.rules';
+import { adminWith } from '../support/admin';
+import { anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { aFinalTask } from '../support/callbacks';
+import { startConsole, type TestConsole } from '../support/console';
+
+let served: TestConsole;
+let accountId: string;
+let taskId: string;
+const admin = adminWith(() => served.environment);
+beforeAll(async () => {
+  served = await startConsole();
+  accountId = (await admin('accounts create --name Acme --credit 100 --json')).json.accountId;
+  taskId = aTaskId();
+  await openNew(served.database.db, anOpening(accountId, taskId, 1_000_000));
+});
+afterAll(() => served.close());
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly role: OperatorRole;
+}
+
+async function documented(): Promise<readonly Operation[]> {
+  const { json } = await served.as('viewer', 'GET', '/openapi.json');
+  const paths = Object.entries(json.paths as Record<string, Record<string, { 'x-role': string }>>);
+  return paths.flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: path.slice(prefix.length).replaceAll(/\{\w+\}/g, 'unknown'),
+      role: operation['x-role'] as OperatorRole,
+    })),
+  );
+}
+
+test('every admin command has a route, or a reason why it has none', () => {
+  const off = adminCommands.filter(({ http }) => 'none' in http);
+  expect(adminCommands.length - off.length).toBeGreaterThan(25);
+  expect(off.map(({ name }) => name).sort()).toEqual([
+    'accounts erase',
+    'audit',
+    'catalogue check',
+    'channels probe',
+    'files remove',
+    'migrate',
+    'reconcile lost',
+    'storage usage',
+  ]);
+  expect(off.filter(({ http }) => 'none' in http && http.none.length < 10)).toEqual([]);
+  expect(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size).toBe(routes.length);
+});
+
+test('a route without a change is a GET, and a GET changes nothing', () => {
+  // Without a changed term, these commands only show the terms.
+  const changing = routes.filter(({ command }) => command.changes !== undefined);
+  expect(routes.filter(({ method }) => method === 'GET').length + changing.length).toBe(
+    routes.length,
+  );
+  expect(changing.filter(({ method }) => method === 'GET')).toEqual([]);
+});
+
+test('each documented route answers each role as the document says', async () => {
+  const operations = await documented();
+  expect(operations).toHaveLength(routes.length + 2);
+  const wrong: string[] = [];
+  for (const { method, path, role } of operations) {
+    const key = (await admin(`keys create --account ${accountId} --json`)).json.apiKey as string;
+    for (const headers of [{}, { authorization: `Bearer ${key}` }]) {
+      const { status } = await served.call(method, `${prefix}${path}`, headers);
+      if (status !== 401) wrong.push(`${method} ${path} without an operator: ${status}`);
+    }
+    for (const caller of operatorRoles) {
+      const { status, json } = await served.as(caller, method, path);
+      const expected = includes(caller, role) ? [200, 400, 404, 409] : [403];
+      if (!expected.includes(status)) wrong.push(`${method} ${path} as ${caller}: ${status}`);
+      if (status === 403 && json.error.code !== 'forbidden') wrong.push(`${path}: ${json}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test.each([
+  ['GET', '/admin/v1'],
+  ['GET', '/admin/v1/audit'],
+  ['PUT', '/admin/v1/accounts'],
+  ['DELETE', '/admin/v1/accounts'],
+  ['GET', '/admin/v1/accounts/'],
+  ['GET', '/admin/v1/accounts/%E0%A4%A'],
+  ['GET', '/admin/v1/../v1/accounts'],
+  ['GET', '/v1/models'],
+])('%s %s is no route', async (method, path) => {
+  const headers = { authorization: `Bearer ${served.keys.owner}` };
+  const { status, json } = await served.call(method, path, headers);
+  expect([status, json.error.code]).toEqual([404, 'not_found']);
+});
+
+test('every read is answered while the role of operators may only select', async () => {
+  const own = await startConsole();
+  try {
+    const customer = adminWith(() => own.environment);
+    const { json } = await customer('accounts create --name Acme --credit 100 --json');
+    const ended = await aFinalTask(own.database, 'https://hooks.example.com/in', {
+      accountId: json.accountId,
+    });
+    const revoke =
+      'revoke insert, update, delete on all tables in schema public from video_operator';
+    await own.database.db.raw(revoke);
+    const ids = { ID: json.accountId, account: json.accountId, TASK: ended };
+    for (const { method, path } of routes) {
+      if (method !== 'GET') continue;
+      const isTask = path.startsWith(`${prefix}/tasks/`);
+      const filled = path
+        .slice(prefix.length)
+        .replaceAll(/:(\w+)/g, (_, name: string) =>
+          isTask ? ended : (ids[name as keyof typeof ids] ?? name),
+        );
+      expect([path, (await own.as('owner', 'GET', filled)).status]).toEqual([path, 200]);
+    }
+    const credit = { amount: '5', reference: 'r', reason: 'x', why: 'y' };
+    const refused = await own.as('owner', 'POST', `/accounts/${json.accountId}/credits`, credit);
+    expect(refused.status).toBe(500);
+  } finally {
+    await own.close();
+  }
+});
+
+describe('the answer to a viewer', () => {
+  test('has no cost, no reply of a receiver and no link', async () => {
+    const { db } = served.database;
+    const ended = await aFinalTask(served.database, 'https://hooks.example.com/in?pass=word', {
+      accountId,
+    });
+    await db.raw(
+      `update tasks set request = jsonb_set(request::jsonb, '{prompt}', '"a secret prompt"'),
+              object = object::jsonb || '{"video_url": "https://files.test/secret-1",
+                "data": [{"url": "https://files.test/secret-2"}]}' where id = ?`,
+      [ended],
+    );
+    await db.raw(
+      `insert into jobs (task_id, account_id, kind, state, channel, upstream_model, upstream_id, status, report, cost_micros)
+       values (?, ?, 'generation', 'closed', 'studio', 'm', 'up-1', 'succeeded',
+               '{"kind": "generation", "upstreamId": "up-1", "status": "succeeded",
+                 "result": {"videoUrl": "https://files.test/secret-3"}}', 123456)`,
+      [ended, accountId],
+    );
+    await db.raw(
+      `insert into callback_attempts (task_id, delivery, attempt, at, status, latency_ms, reply)
+       values (?, 1, 1, now(), 500, 3, 'a private reply')`,
+      [ended],
+    );
+    const texts = async (role: OperatorRole) => {
+      const paths = [`/tasks/${ended}`, '/tasks', `/callbacks/${ended}`, '/callbacks'];
+      const answers = await Promise.all(paths.map((path) => served.as(role, 'GET', path)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      return answers.map(({ text }) => text).join('\n');
+    };
+    const content = /secret|pass=word/;
+    const forOperators = /123456|costMicros|a private reply/;
+    const [viewer, operator] = [await texts('viewer'), await texts('operator')];
+    expect(viewer).toContain('up-1');
+    expect(viewer).not.toMatch(content);
+    expect(viewer).not.toMatch(forOperators);
+    expect(operator).not.toMatch(content);
+    expect(operator).toMatch(forOperators);
+    expect((await served.as('viewer', 'GET', '/margins')).status).toBe(403);
+  });
+});
+
+test('pages of a list follow each other without a gap and without a repetition', async () => {
+  const own = await startConsole();
+  try {
+    const customer = adminWith(() => own.environment);
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) await customer(`accounts create --name ${name}`);
+    for (const [path, count] of [
+      ['/accounts', 5],
+      ['/keys', 5],
+      ['/log', 5],
+    ] as const) {
+      const seen: unknown[] = [];
+      let after = '';
+      do {
+        const { json } = await own.as('viewer', 'GET', `${path}?limit=2${after}`);
+        seen.push(...json.data);
+        after = json.next === undefined ? '' : `&after=${json.next}`;
+      } while (after !== '');
+      const all = await own.as('viewer', 'GET', path);
+      expect(seen).toEqual(all.json.data);
+      expect(seen).toHaveLength(count);
+    }
+    const found = await own.as('viewer', 'GET', '/accounts?find=C');
+    expect(found.json.data).toMatchObject([{ name: 'c' }]);
+    const many = await own.as('viewer', 'GET', '/accounts?limit=101');
+    expect([many.status, many.json.error.param]).toEqual([400, 'limit']);
+  } finally {
+    await own.close();
+  }
+});

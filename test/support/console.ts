@@ -1,0 +1,138 @@
+// Starts the console with the database role of operators, an operator of each role, and a captured
+// log. Calls go over HTTP.
+
+import { request } from 'node:http';
+import { openTemporal } from '../../src/commands/admin/temporal';
+import { listen } from '../../src/commands/http-server';
+import { readConfig } from '../../src/config/config';
+import { createConsole } from '../../src/console/app';
+import { connect } from '../../src/database/database';
+import { freePorts } from '../../src/embedded/ports';
+import { addOperator } from '../../src/operators/operators.rows';
+import { type OperatorRole, operatorRoles } from '../../src/operators/roles.rules';
+import { createLogger } from '../../src/telemetry/logger';
+import type { Said } from './admin';
+import { createTestDatabase, type TestDatabase } from './database';
+import { temporalAddress } from './temporal';
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** The JSON document, or null. */
+  readonly json: Said['json'];
+}
+
+export interface TestConsole {
+  readonly url: string;
+  readonly database: TestDatabase;
+  /** The key of the operator of each role. The operators are named after their roles. */
+  readonly keys: Readonly<Record<OperatorRole, string>>;
+  /** The settings of admin commands on the same database. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The lines of the log. */
+  readonly lines: Record<string, unknown>[];
+  /** Calls with the key of this role. The path is below /admin/v1. */
+  as(role: OperatorRole, method: string, path: string, body?: object): Promise<Answered>;
+  /** Calls with these headers only. */
+  call(method: string, path: string, headers?: Headers, body?: string): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Starts a proxy for the connections of the console and returns its address. */
+  readonly through?: (databaseUrl: string) => Promise<string>;
+}
+
+export async function startConsole({ settings = {}, through }: Options = {}): Promise<TestConsole> {
+  const database = await createTestDatabase();
+  const [port = 0] = await freePorts(1);
+  const environment = {
+    DATABASE_URL: through ? await through(database.operatorUrl) : database.operatorUrl,
+    TEMPORAL_ADDRESS: temporalAddress(),
+    STUDIO_URL: 'http://127.0.0.1:1',
+    ...settings,
+  };
+  const config = readConfig('console', { ...environment, CONSOLE_PORT: String(port) });
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger(
+    { level: 'info', format: 'json', name: 'console' },
+    { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const open = (readOnly: boolean) =>
+    connect({ url: config.databaseUrl, poolMax: 4, applicationName: 'console', readOnly });
+  const [reading, acting] = [open(true), open(false)];
+  const { temporal, close } = openTemporal(config);
+  // Moves with the calls of operators only, so no other limit refills on a slow machine.
+  const clock = { ms: 1_000_000 };
+  const app = createConsole({
+    parts: { config, reading, acting, temporal },
+    log,
+    version: { version: 'test', commit: 'test' },
+    elapsed: () => clock.ms,
+    isServing: () => true,
+  });
+  const setting = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
+  const server = await listen(app.callback(), '127.0.0.1', port, setting);
+  const keys = Object.fromEntries(
+    await Promise.all(
+      operatorRoles.map(async (role) => {
+        const added = await addOperator(database.db, { name: role, role });
+        return [role, added?.key ?? ''] as const;
+      }),
+    ),
+  ) as Record<OperatorRole, string>;
+  const call: TestConsole['call'] = (method, path, headers = {}, body) =>
+    ask(port, { method, path, headers, ...(body === undefined ? {} : { body }) });
+  return {
+    url: `http://localhost:${port}`,
+    database,
+    keys,
+    environment,
+    lines,
+    call,
+    as(role, method, path, body) {
+      clock.ms += 1_000;
+      const json = method === 'POST' ? { 'content-type': 'application/json' } : undefined;
+      const headers = { authorization: `Bearer ${keys[role]}`, ...json };
+      return call(method, `/admin/v1${path}`, headers, json && JSON.stringify(body ?? {}));
+    },
+    async close() {
+      await server.close();
+      await close();
+      await Promise.all([reading.destroy(), acting.destroy()]);
+      await database.drop();
+    },
+  };
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body?: string;
+}
+
+/** `fetch` would set `Sec-Fetch-Site` and refuse some headers, so this is a plain request. */
+function ask(port: number, { method, path, headers, body }: Asked): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const to = { host: '127.0.0.1', port, method, path, headers, agent: false };
+    const sent = request(to, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+        resolve({
+          ...{ status: response.statusCode ?? 0, headers: response.headers, text },
+          json: isJson ? JSON.parse(text) : null,
+        });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
