@@ -133,7 +133,7 @@ function startService(
       CREATE_RATE_PER_SECOND: '100000',
       READ_RATE_PER_SECOND: '1000000',
     },
-    without: ['studio'],
+    without: ['studio', 'console'],
     progress: { step: (_label, work) => work(), line: say },
   });
 }

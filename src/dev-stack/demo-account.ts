@@ -1,5 +1,5 @@
-// Generates the secrets and the demo account of a development stack, and keeps them in two files.
-// The demo account has a credit of 10,000, and its stated lengths are trusted. If the database does not contain the account of the
+// Generates the secrets, the demo account and the first operator of a development stack, and keeps
+// them in three files. The demo account has a credit of 10,000, and its stated lengths are trusted. If the database does not contain the account of the
 // file, a new demo account is created.
 
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { showAccount } from '../accounts/accounts.rows';
 import { setTerms } from '../accounts/terms.rows';
 import type { Config } from '../config/config';
 import { createAccount } from '../money/new-account.rows';
+import { addOperator, findByKey } from '../operators/operators.rows';
 
 export interface Secrets {
   readonly studioApiKey: string;
@@ -42,6 +43,26 @@ export async function demoOf(dataDir: string, db: Knex, config: Config): Promise
   };
   const isKnown = async ({ accountId }: Demo) => (await showAccount(db, accountId)) !== null;
   return kept(dataDir, 'demo.json', make, isKnown);
+}
+
+/** The first owner of the console. */
+export interface Owner {
+  readonly operatorId: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Makes another operator if the key of the file does not work any more. */
+export async function ownerOf(dataDir: string, db: Knex): Promise<Owner> {
+  const make = async () => {
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? 'dev' : `dev ${number}`;
+      const added = await addOperator(db, { name, role: 'owner' });
+      if (added) return { ...added, name };
+    }
+  };
+  const works = async ({ key }: Owner) => (await findByKey(db, key)) !== null;
+  return kept(dataDir, 'console.json', make, works);
 }
 
 /**

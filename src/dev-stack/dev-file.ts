@@ -19,6 +19,10 @@ export interface DevFile {
    */
   readonly databaseUrl: string;
   readonly workerDatabaseUrl: string;
+  readonly operatorDatabaseUrl: string;
+  readonly consoleUrl: string | null;
+  /** The key of an owner, with which a browser signs in to the console. */
+  readonly consoleKey: string;
   readonly studioUrl: string | null;
   readonly studioApiKey: string;
   readonly docsUrl: string;
@@ -80,7 +84,8 @@ export async function readDevFile(dataDir: string): Promise<DevFile | null> {
 
 /** The settings of a process of the stack, with the DATABASE_URL of its role. */
 export function settingsFor(kind: string, file: DevFile): Readonly<Record<string, string>> {
-  const url = { worker: file.workerDatabaseUrl, admin: file.databaseUrl }[kind];
+  const { workerDatabaseUrl: worker, operatorDatabaseUrl: operator, databaseUrl: admin } = file;
+  const url = { worker, console: operator, admin }[kind];
   return { ...file.environment, ...(url ? { DATABASE_URL: url } : {}) };
 }
 
@@ -94,7 +99,10 @@ export async function withDevStack(environment: Environment, kind: string): Prom
   // If the environment names another database, the settings of the stack do not belong to that
   // database.
   const { DATABASE_URL: database } = environment;
-  const known = [file.environment.DATABASE_URL, file.workerDatabaseUrl, file.databaseUrl];
+  const known = [
+    ...[file.environment.DATABASE_URL, file.workerDatabaseUrl],
+    ...[file.operatorDatabaseUrl, file.databaseUrl],
+  ];
   if (database && !known.includes(database)) return environment;
   const given = Object.entries(environment).filter(([, value]) => value !== '');
   return { ...settingsFor(kind, file), ...Object.fromEntries(given) };

@@ -107,6 +107,8 @@ function banner(file: DevFile, without: readonly PartName[]): string {
     ['API key', apiKey],
     ['Playground', `${file.playgroundUrl}/`],
     ['API docs', file.docsUrl],
+    ['Console', file.consoleUrl],
+    ['Console key', file.consoleUrl && `${file.consoleKey} (an owner, for the sign-in)`],
     ['Temporal UI', tasksInTemporal(file)],
     ['Studio', file.studioUrl],
     ['May call', `${environment.DANGEROUSLY_ALLOW_HOSTS} (DANGEROUSLY_ALLOW_HOSTS)`],

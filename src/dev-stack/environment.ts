@@ -15,6 +15,7 @@ export interface Started {
   readonly databaseUrl: string;
   readonly apiDatabaseUrl: string;
   readonly workerDatabaseUrl: string;
+  readonly operatorDatabaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalUi: string | null;
 }
@@ -59,6 +60,10 @@ export function stackEnvironment(
       : join(projectFolder(), 'catalogue.yaml'),
     HOST: host,
     PORT: String(ports.api),
+    CONSOLE_HOST: given.CONSOLE_HOST || '127.0.0.1',
+    CONSOLE_PORT: String(ports.console),
+    // Not the host name of the API: browsers send a cookie to every port of its host.
+    CONSOLE_URL: given.CONSOLE_URL || `http://localhost:${ports.console}`,
     STUDIO_HOST: studioHost,
     STUDIO_PORT: String(ports.studio),
     DANGEROUSLY_ALLOW_HOSTS: callers.join(','),

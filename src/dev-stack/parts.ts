@@ -13,13 +13,13 @@ import type { Ports } from './ports';
 import type { Progress } from './progress';
 import { createPart, type Launched, type Part } from './supervised-process';
 
-export const partNames = ['postgres', 'temporal', 'studio', 'worker', 'api'] as const;
+export const partNames = ['postgres', 'temporal', 'studio', 'worker', 'api', 'console'] as const;
 export type PartName = (typeof partNames)[number];
-export type ProcessKind = 'studio' | 'worker' | 'api';
+export type ProcessKind = 'studio' | 'worker' | 'api' | 'console';
 
 export interface StackOptions {
   readonly dataDir: string;
-  /** The settings that the stack gets from its own environment. PORT=0 means any free port. */
+  /** The settings that the stack gets from its own environment. PORT=0 means any free port, also for the console. */
   readonly environment: Environment;
   readonly without?: readonly PartName[];
   /** Additional `host:port` pairs that callbacks and downloads of media may reach. */

@@ -14,6 +14,7 @@ const names = [
   'api',
   'apiMetrics',
   'workerMetrics',
+  'console',
 ] as const;
 export type Ports = Readonly<Record<(typeof names)[number], number>>;
 
@@ -30,9 +31,10 @@ interface Wish {
 interface Wishes {
   readonly api: Wish;
   readonly studio: Wish;
+  readonly console: Wish;
 }
 
-export async function choosePorts(dataDir: string, { api, studio }: Wishes): Promise<Ports> {
+export async function choosePorts(dataDir: string, wishes: Wishes): Promise<Ports> {
   const file = join(dataDir, 'ports.json');
   // An absent or damaged file only means that the ports are chosen anew.
   const last = await readFile(file, 'utf8')
@@ -45,8 +47,9 @@ export async function choosePorts(dataDir: string, { api, studio }: Wishes): Pro
     const keep = before !== undefined && (await isFree(before, '127.0.0.1'));
     chosen[name] = keep ? before : (fresh[index] ?? 0);
   }
-  if (studio.port !== 0) chosen.studio = await insist(studio);
-  if (api.port !== 0) chosen.api = await insist(api);
+  for (const [name, wish] of Object.entries(wishes)) {
+    if (wish.port !== 0) chosen[name] = await insist(wish as Wish);
+  }
   await writeFile(file, JSON.stringify(chosen));
   return chosen as Ports;
 }

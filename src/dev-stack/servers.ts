@@ -12,7 +12,7 @@ import type { Child } from '../embedded/child';
 import { roleNames, startPostgres } from '../embedded/postgres';
 import { startTemporal } from '../embedded/temporal';
 import { findTemporal } from '../embedded/temporal-binary';
-import { demoOf } from './demo-account';
+import { demoOf, ownerOf } from './demo-account';
 import type { Started } from './environment';
 import { newPart, type Site, serverStopWithinMs, startPart } from './parts';
 import type { Launched } from './supervised-process';
@@ -42,7 +42,7 @@ export async function checkGiven({ progress, has }: Site, config: Config): Promi
 export async function startDatabase(site: Site, config: Config) {
   const given = config.databaseUrl;
   // If DATABASE_URL is set, all processes connect with the role in this URL.
-  const urls = { owner: given ?? '', api: given ?? '', worker: given ?? '' };
+  const urls = { owner: given ?? '', api: given ?? '', worker: given ?? '', operator: given ?? '' };
   if (!given && site.has('postgres')) {
     const dataDir = join(site.dataDir, 'postgres');
     const launch = async () => {
@@ -53,7 +53,8 @@ export async function startDatabase(site: Site, config: Config) {
         onLine: (line) => site.logs.take('postgres', line),
       });
       if (server.dataDir !== dataDir) site.progress.line(`The database is in ${server.dataDir}.`);
-      Object.assign(urls, { owner: server.url, api: server.apiUrl, worker: server.workerUrl });
+      const { url: owner, apiUrl: api, workerUrl: worker, operatorUrl: operator } = server;
+      Object.assign(urls, { owner, api, worker, operator });
       return inTime(server.child);
     };
     await startPart(site, 'postgres', () => newPart(site, 'postgres', launch), 'PostgreSQL');
@@ -63,15 +64,17 @@ export async function startDatabase(site: Site, config: Config) {
   const log = { warn: say, error: say };
   const db = connect({ url: urls.owner, poolMax: 2, applicationName: 'npm start', log });
   try {
-    const demo = await site.progress.step('migrating the database', async () => {
+    const secrets = await site.progress.step('migrating the database', async () => {
       await migrate(db, rolesGranted).catch(given ? undefined : offersToSetAside(site.dataDir));
-      return demoOf(site.dataDir, db, config);
+      const demo = await demoOf(site.dataDir, db, config);
+      return { demo, owner: await ownerOf(site.dataDir, db) };
     });
     return {
       databaseUrl: urls.owner,
       apiDatabaseUrl: urls.api,
       workerDatabaseUrl: urls.worker,
-      demo,
+      operatorDatabaseUrl: urls.operator,
+      ...secrets,
     };
   } finally {
     await db.destroy();

@@ -1,4 +1,4 @@
-// Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker and API. If the
+// Runs the whole system as separate processes: PostgreSQL, Temporal, studio, worker, API and console. If the
 // settings contain the address of a PostgreSQL or Temporal server, that server is used and none is
 // started. `npm start` runs the system for users. The system tests also run the system, and stop
 // parts of it.
@@ -8,7 +8,7 @@ import { checkChannelKeys, loadCatalogueOf } from '../commands/load-catalogue';
 import { readConfig } from '../config/config';
 import type { Environment } from '../config/secret-files';
 import { stopAllChildren } from '../embedded/child';
-import { type Demo, secretsOf } from './demo-account';
+import { type Demo, type Owner, secretsOf } from './demo-account';
 import { type DevFile, keepDevFile, removeDevFile, settingsFor } from './dev-file';
 import { type Started, stackEnvironment } from './environment';
 import { lockStack } from './lock';
@@ -98,14 +98,14 @@ async function startParts(site: Site): Promise<DevFile> {
   if (site.has('worker')) checkChannelKeys(config, catalogue);
   await checkGiven(site, config);
   const studio = startPart(site, 'studio', () => processPart(site, 'studio', 'studio', settings));
-  const [{ demo, ...database }, temporal] = await Promise.all([
+  const [{ demo, owner, ...database }, temporal] = await Promise.all([
     startDatabase(site, config),
     startTemporalServer(site, config),
     studio,
   ]);
   const started: Started = { ...database, ...temporal };
   const environment = { ...settings, ...environmentOf(started) };
-  const file = devFileOf(site, environment, started, demo);
+  const file = devFileOf(site, environment, started, { demo, owner });
   const withMetrics = (kind: ProcessKind, port: number) => ({
     ...settingsFor(kind, file),
     METRICS_PORT: String(port),
@@ -116,6 +116,9 @@ async function startParts(site: Site): Promise<DevFile> {
     ),
     startPart(site, 'api', () =>
       processPart(site, 'api', 'api', withMetrics('api', ports.apiMetrics)),
+    ),
+    startPart(site, 'console', () =>
+      processPart(site, 'console', 'console', { ...settingsFor('console', file) }),
     ),
   ]);
   return { ...file, pids: pidsOf(site.parts) };
@@ -144,8 +147,8 @@ function environmentOf({ apiDatabaseUrl, temporalAddress, temporalUi }: Started)
 function devFileOf(
   { has, options, parts, ports }: Site,
   environment: Record<string, string>,
-  { databaseUrl, workerDatabaseUrl, temporalAddress, temporalUi }: Started,
-  demo: Demo,
+  { databaseUrl, workerDatabaseUrl, operatorDatabaseUrl, temporalAddress, temporalUi }: Started,
+  { demo, owner }: { readonly demo: Demo; readonly owner: Owner },
 ): DevFile {
   const apiUrl = environment.PUBLIC_URL ?? '';
   return {
@@ -155,6 +158,9 @@ function devFileOf(
     temporalUi,
     databaseUrl,
     workerDatabaseUrl,
+    operatorDatabaseUrl,
+    consoleUrl: has('console') ? (environment.CONSOLE_URL ?? null) : null,
+    consoleKey: owner.key,
     studioUrl:
       has('studio') || options.environment.STUDIO_URL ? (environment.STUDIO_URL ?? null) : null,
     studioApiKey: environment.STUDIO_API_KEY ?? '',
@@ -185,8 +191,14 @@ function wishesOf(given: Environment, has: (name: PartName) => boolean) {
     host: given.STUDIO_HOST || '127.0.0.1',
     port: Number(given.STUDIO_PORT || 0),
   };
+  const operators = {
+    setting: 'CONSOLE_PORT',
+    host: given.CONSOLE_HOST || '127.0.0.1',
+    port: Number(given.CONSOLE_PORT || (given.PORT === '0' ? 0 : 8085)),
+  };
   return {
     api: { ...api, mustBeFree: has('api') },
+    console: { ...operators, mustBeFree: has('console') },
     studio: { ...studio, mustBeFree: has('studio') },
   };
 }

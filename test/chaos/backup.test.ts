@@ -25,7 +25,11 @@ afterEach(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const start = (name: string) =>
-  startStack({ dataDir: join(folder, name), environment: { ...process.env, PORT: '0' } });
+  startStack({
+    dataDir: join(folder, name),
+    without: ['console'],
+    environment: { ...process.env, PORT: '0' },
+  });
 
 async function read(id: string) {
   const { apiUrl, apiKey } = (stack as Stack).addresses;

@@ -84,7 +84,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
   const toReceiver = await linkTo(receiver.url);
   const stack = await startStack({
     dataDir: join(folder, 'data'),
-    without: ['worker', 'api'],
+    without: ['worker', 'api', 'console'],
     environment: {
       ...process.env,
       PORT: '0',

@@ -33,7 +33,10 @@ describeWithGo(`the values of the chart${why}`, () => {
     if (!found) throw new Error(`no pod of ${name}`);
     return found.spec.template;
   };
-  const names = ['video-api', 'video-worker-main', 'video-worker-next', 'video-codec'];
+  const names = [
+    ...['video-api', 'video-worker-main', 'video-worker-next'],
+    ...['video-codec', 'video-console'],
+  ];
   const migration = 'video-migrate';
 
   test('the values of all pods reach every pod', async () => {
@@ -119,7 +122,7 @@ describeWithGo(`the values of the chart${why}`, () => {
       'pod: { securityContext: null, containerSecurityContext: null }',
       parts,
     );
-    expect(podsOf(none)).toHaveLength(5);
+    expect(podsOf(none)).toHaveLength(6);
     for (const { spec } of podsOf(none)) {
       expect(spec.template.spec).not.toHaveProperty('securityContext');
       expect(spec.template.spec.containers[0]).not.toHaveProperty('securityContext');

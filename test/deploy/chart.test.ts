@@ -104,6 +104,16 @@ describeWithGo(`the chart${why}`, () => {
       'codec.enabled=true,settings.TEMPORAL_UI_URL=https://temporal.example.com',
       'secrets.codec is empty: name the Secret',
     ],
+    [
+      'a console without its address',
+      'console.enabled=true,secrets.console=video-console',
+      'console.settings.CONSOLE_URL is empty',
+    ],
+    [
+      'a console without its secret',
+      'console.enabled=true,console.settings.CONSOLE_URL=http://localhost:8085',
+      'secrets.console is empty: name the Secret',
+    ],
     ['an unknown value name', 'apis.replicas=3', 'apis'],
     ['an unknown name of a claim', 'storage.claim.exisiting=mine', 'exisiting'],
     ['an unknown name of an image', 'image.tga=a1', 'tga'],
@@ -219,6 +229,7 @@ workers:
       'video-worker-main': ['video', 'video-worker'],
       'video-worker-next': ['video', 'video-worker'],
       'video-codec': ['video-codec'],
+      'video-console': ['video', 'video-console'],
     });
     for (const { spec } of pods) {
       expect(spec.template.spec.securityContext).toMatchObject({

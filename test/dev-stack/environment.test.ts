@@ -5,7 +5,7 @@ import { stackEnvironment } from '../../src/dev-stack/environment';
 
 const ports = {
   ...{ api: 1, postgres: 2, temporal: 3, temporalUi: 4 },
-  ...{ studio: 5, apiMetrics: 6, workerMetrics: 7 },
+  ...{ studio: 5, apiMetrics: 6, workerMetrics: 7, console: 7 },
 };
 const secrets = { studioApiKey: 'a studio key' };
 

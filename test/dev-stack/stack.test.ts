@@ -82,7 +82,7 @@ test('after the start of the stack, `dev.json` exists, and only the owner of the
     expect(file[name]).toBe(new URL(file[name]).origin);
   }
   expect(Object.keys(file.pids).sort()).toEqual([
-    ...['api', 'postgres', 'stack', 'studio', 'temporal', 'worker'],
+    ...['api', 'console', 'postgres', 'stack', 'studio', 'temporal', 'worker'],
   ]);
   expect(pids().filter((pid) => !isAlive(pid))).toEqual([]);
   expect(
@@ -93,14 +93,15 @@ test('after the start of the stack, `dev.json` exists, and only the owner of the
 const statusOf = async (url: string) => (await fetch(url)).status;
 
 test('`npm start` prints every address, and the duration of every step', () => {
-  const { apiUrl, apiKey, temporalUi } = data.devFile();
+  const { apiUrl, apiKey, temporalUi, consoleUrl, consoleKey } = data.devFile();
+  for (const text of [consoleUrl, consoleKey]) expect(stack.said()).toContain(text);
   for (const text of [apiUrl, apiKey, temporalUi, `${apiUrl}/docs`, `${apiUrl}/`, 'curl -s']) {
     expect(stack.said()).toContain(text);
   }
   const tasks = `${temporalUi}/namespaces/default/workflows?query=WorkflowType%3D%22generateVideo%22`;
   expect(stack.said()).toContain(tasks);
   expect(stack.said()).toContain('the tab User Metadata has its state');
-  for (const part of ['studio', 'PostgreSQL', 'Temporal', 'worker', 'api']) {
+  for (const part of ['studio', 'PostgreSQL', 'Temporal', 'worker', 'api', 'console']) {
     expect(stack.said()).toMatch(new RegExp(`✓ starting ${part} \\(\\d+\\.\\d s\\)`));
   }
 });
@@ -122,6 +123,25 @@ test('a task succeeds, and the available balance is lower afterwards', async () 
   taskId = created.json.id;
   await until('it has succeeded', async () => (await taskAt()).status === 'succeeded');
   expect((await api('GET', '/v1/account')).json.available).toMatch(/^99\d\d\.\d{6}$/);
+});
+
+test('the console signs an owner in with the printed key, acts with the role of operators, and a viewer cannot', async () => {
+  const { consoleUrl, consoleKey, accountId } = data.devFile();
+  const credit = async (key: string) =>
+    fetch(`${consoleUrl}/admin/v1/accounts/${accountId}/credits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ amount: '1', reference: 'stack', reason: 'a test', why: 'a test' }),
+    });
+  expect((await credit(consoleKey)).status).toBe(200);
+  const made = await runProcess(
+    ['admin', 'operators', 'add', '--name', 'eve', '--role', 'viewer', '--json'],
+    environment(),
+  );
+  expect((await credit(JSON.parse(made.out).key)).status).toBe(403);
+  const acts = await runProcess(['admin', 'log', '--json', '--limit', '2'], environment());
+  expect(JSON.parse(acts.out)[1]).toMatchObject({ who: 'dev', role: 'video_operator', via: 'api' });
+  expect((await fetch(`${data.devFile().apiUrl}/admin/v1/me`)).status).toBe(404);
 });
 
 const taskAt = async () => (await api('GET', `/v1/videos/generations/${taskId}`)).json;
@@ -219,14 +239,14 @@ test('the stack still has its tasks after `kill -9` of all its processes, and a 
   }
   await stack.ended;
 
-  stack = await startStack('--without', 'worker,api');
+  stack = await startStack('--without', 'worker,api,console');
   expect(Object.keys(data.devFile().pids).sort()).toEqual([
     'postgres',
     'stack',
     'studio',
     'temporal',
   ]);
-  expect(stack.said()).toContain('Left out: worker, api.');
+  expect(stack.said()).toContain('Left out: worker, api, console.');
   const { process: own, url } = await startApi();
   const { status, json } = await call(
     url,

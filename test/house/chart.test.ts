@@ -59,6 +59,7 @@ test('the Helm chart opens the port of the image, the codec port and the metrics
     'containerPort: 8080',
     'containerPort: 9464',
     'containerPort: 8234',
+    'containerPort: 8085',
     'containerPort: 9464',
   ]);
   expect(read('Dockerfile')).toContain('PORT=8080');

@@ -144,7 +144,7 @@ function processOf(name: string): ProcessName {
 
 describe('docker-compose.yml', () => {
   test('the list of processes that this test reads from the code is complete', () => {
-    expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'admin', 'dev']);
+    expect(table).toEqual(['api', 'worker', 'studio', 'codec', 'console', 'admin', 'dev']);
   });
 
   test('the service api-2 is defined like the service api', () => {
@@ -198,7 +198,7 @@ describe('docker-compose.yml', () => {
     const ofRoles = 'DATABASE_URL';
     const ofContainers = new Set([
       ...Object.keys(environmentIn(stageOf('base'))),
-      ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST'],
+      ...['METRICS_HOST', 'METRICS_PORT', 'CODEC_HOST', 'CONSOLE_HOST', 'CONSOLE_PORT'],
     ]);
     const missing = [...settings]
       .filter((name) => ![ofRoles, ...ofDevelopment].includes(name) && !ofContainers.has(name))
@@ -216,7 +216,7 @@ describe('docker-compose.yml', () => {
       Object.entries(services.migrate?.environment ?? {}).filter(([name]) => !own.test(name)),
     );
     expect(Object.keys(common).length).toBeGreaterThan(10);
-    for (const name of ['api', 'worker', 'admin']) {
+    for (const name of ['api', 'worker', 'admin', 'console']) {
       expect(services[name]?.environment).toMatchObject(common);
     }
   });
@@ -288,6 +288,7 @@ describe('docker-compose.yml', () => {
     ['api', 'PORT', '/readyz'],
     ['worker', 'METRICS_PORT', '/readyz'],
     ['studio', 'STUDIO_PORT', '/healthz'],
+    ['console', 'CONSOLE_PORT', '/readyz'],
   ])(
     'the health check of the service %s calls an endpoint that the process serves',
     (name, setting, path) => {
@@ -301,9 +302,10 @@ describe('docker-compose.yml', () => {
     },
   );
 
-  test('studio and codec publish the ports on which they listen', () => {
+  test('studio, console and codec publish the ports on which they listen', () => {
     const portsOf = (name: string) => services[name]?.ports?.map((line) => line.split(':').pop());
     expect(portsOf('studio')).toEqual([environmentOf('studio').STUDIO_PORT]);
+    expect(portsOf('console')).toEqual([environmentOf('console').CONSOLE_PORT]);
     expect(codeOf('src/commands/codec.ts')).toContain(
       `const port = ${portsOf('codec')?.join() ?? ''};`,
     );
@@ -338,6 +340,7 @@ describe('docker-compose.yml', () => {
     ['proxy', ['postgres', 'temporal', 'worker', 'prometheus']],
     ['prometheus', ['postgres', 'temporal', 'proxy', 'studio']],
     ['backup', ['temporal-ui', 'studio', 'proxy']],
+    ['console', ['proxy', 'studio']],
   ])('the service %s shares no network with %j', (name, others) => {
     const shared = networksOf(name);
     expect(shared.length).toBeGreaterThan(0);
@@ -488,6 +491,7 @@ describe('docker-compose.yml', () => {
     expect(['api', 'worker', 'worker-next'].map(knows)).toEqual([[ofApi], [ofWorker], [ofWorker]]);
     expect(knows('migrate')).toEqual([owner]);
     expect(knows('admin')).toEqual([person.DATABASE_OPERATOR_PASSWORD]);
+    expect(knows('console')).toEqual([person.DATABASE_OPERATOR_PASSWORD]);
     expect(knows('backup')).toEqual([person.DATABASE_BACKUP_PASSWORD]);
     expect(environmentOf('backup').PGUSER).toBe('video_backup');
     expect(knows('temporal')).toEqual([person.TEMPORAL_DATABASE_PASSWORD]);
@@ -520,7 +524,7 @@ describe('docker-compose.yml', () => {
   });
 
   test('a folder of another name finds the same data', () => {
-    expect(parse(composeText)).toMatchObject({ name: 'video-generation' });
+    expect(compose).toMatchObject({ name: 'video-generation' });
   });
 
   test('every variable is a setting, the key of a channel, or a variable of compose itself', () => {
