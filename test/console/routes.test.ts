@@ -51,6 +51,7 @@ test('every admin command has a route, or a reason why it has none', () => {
     'migrate',
     'reconcile lost',
     'storage usage',
+    'usage rebuild',
   ]);
   expect(off.filter(({ http }) => 'none' in http && http.none.length < 10)).toEqual([]);
   expect(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size).toBe(routes.length);
@@ -112,6 +113,7 @@ test('every read is answered while the role of operators may only select', async
       'revoke insert, update, delete on all tables in schema public from video_operator';
     await own.database.db.raw(revoke);
     const ids = { ID: json.accountId, account: json.accountId, TASK: ended };
+    const month = new Date().toISOString().slice(0, 7);
     for (const { method, path } of routes) {
       if (method !== 'GET') continue;
       const isTask = path.startsWith(`${prefix}/tasks/`);
@@ -120,7 +122,8 @@ test('every read is answered while the role of operators may only select', async
         .replaceAll(/:(\w+)/g, (_, name: string) =>
           isTask ? ended : (ids[name as keyof typeof ids] ?? name),
         );
-      expect([path, (await own.as('owner', 'GET', filled)).status]).toEqual([path, 200]);
+      const asked = path.endsWith('/summary') ? `${filled}?month=${month}` : filled;
+      expect([path, (await own.as('owner', 'GET', asked)).status]).toEqual([path, 200]);
     }
     const credit = { amount: '5', reference: 'r', reason: 'x', why: 'y' };
     const refused = await own.as('owner', 'POST', `/accounts/${json.accountId}/credits`, credit);
@@ -155,13 +158,13 @@ describe('the answer to a viewer', () => {
       [ended],
     );
     const texts = async (role: OperatorRole) => {
-      const paths = [`/tasks/${ended}`, '/tasks', `/callbacks/${ended}`, '/callbacks'];
+      const paths = [`/tasks/${ended}`, '/tasks', `/callbacks/${ended}`, '/callbacks', '/usage'];
       const answers = await Promise.all(paths.map((path) => served.as(role, 'GET', path)));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       return answers.map(({ text }) => text).join('\n');
     };
     const content = /secret|pass=word/;
-    const forOperators = /123456|costMicros|a private reply/;
+    const forOperators = /costMicros|a private reply|lostCost|margin|percent/;
     const [viewer, operator] = [await texts('viewer'), await texts('operator')];
     expect(viewer).toContain('up-1');
     expect(viewer).not.toMatch(content);

@@ -20,6 +20,7 @@ import {
   usageRowsMax,
 } from '../../money/usage.rows';
 import { daysBetween, firstOf, isDay, isMonth } from '../../money/usage-days.rules';
+import { includes } from '../../operators/roles.rules';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Input } from './command-line';
 import { amount, fields, percentOf, table } from './tables';
@@ -27,6 +28,7 @@ import { accountIdOf, choiceOf, countOf, knownAccount } from './values';
 
 const report: AdminCommand = {
   name: 'usage',
+  http: { at: 'GET /usage', role: 'viewer', without: ['csv'] },
   options: {
     from: { value: 'DAY', about: 'the first day (30 days with the last one)' },
     to: { value: 'DAY', about: 'the last day (today)' },
@@ -39,7 +41,7 @@ const report: AdminCommand = {
     csv: { about: 'prints CSV' },
   },
   about: 'what ended in a period: tasks, charges, costs and margins',
-  async run({ db }, input) {
+  async run({ db, role }, input) {
     const by = byOf(input);
     const asked = {
       ...(await daysOf(db(), input)),
@@ -72,9 +74,18 @@ const report: AdminCommand = {
             ...columns,
           ],
         )}`;
-    return { data: { ...head, by, rows: data, total: sum }, text };
+    const told = includes(role, 'operator')
+      ? { rows: data, total: sum }
+      : { rows: data.map(withoutCosts), total: withoutCosts(sum) };
+    return { data: { ...head, by, ...told }, text };
   },
 };
+
+/** Costs and margins are for operators. */
+function withoutCosts<Row extends Shown>(row: Row) {
+  const { cost: _cost, margin: _margin, percent: _percent, lostCost: _lost, ...rest } = row;
+  return rest;
+}
 
 const columns = [
   { title: 'TASKS', of: ({ tasks }: Shown) => tasks },
@@ -94,6 +105,7 @@ const marginKeys = ['channel', 'model', 'account'] as const;
 
 const margins: AdminCommand = {
   name: 'margins',
+  http: { at: 'GET /margins', role: 'operator' },
   options: {
     by: { value: 'KEY', about: 'channel (default), model or account' },
     days: { value: 'N', about: 'the last N days, with today (30)' },
@@ -125,6 +137,7 @@ const margins: AdminCommand = {
 
 const summary: AdminCommand = {
   name: 'accounts summary',
+  http: { at: 'GET /accounts/:ID/summary', role: 'viewer', without: ['csv'] },
   operands: ['ID'],
   options: {
     month: { value: 'MONTH', about: 'a month such as 2027-01', required: true },
@@ -161,6 +174,7 @@ const summary: AdminCommand = {
 
 const rebuild: AdminCommand = {
   name: 'usage rebuild',
+  http: { none: 'it reads every movement' },
   changes: () => ({ kind: 'service' }),
   about:
     'derives all usage anew, in REPORTS_TIME_ZONE; costs of forgotten tasks are then not known',
