@@ -14,7 +14,7 @@ let sink: CallbackSink;
 let proxy: FaultProxy;
 beforeAll(async () => {
   sink = await startCallbackSink();
-  service = await startService({ allowHosts: [sink.hostPort] });
+  service = await startService({ allowHosts: [sink.hostPort], script: { render: 'none' } });
   proxy = await startFaultProxy(service.url);
 });
 afterAll(async () => {

@@ -12,7 +12,7 @@ import { type Service, startService } from '../support/service';
 let service: Service;
 let folder: string;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ script: { render: 'none' } });
   folder = await mkdtemp(join(tmpdir(), 'video-upload-'));
   const picture = { width: 640, height: 360, channels: 3, background: '#369' } as const;
   await sharp({ create: picture }).jpeg().toFile(join(folder, 'boat.jpg'));
