@@ -25,9 +25,9 @@ export function callbackDeliveries({
         await startDelivery({ taskId, delivery, firstAttempt });
         return true;
       } catch {
-        await postponeDelivery(db, taskId);
         return false;
       }
     },
+    postpone: ({ taskId }) => postponeDelivery(db, taskId),
   };
 }

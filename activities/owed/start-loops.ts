@@ -7,11 +7,13 @@ import { fileDeletions } from './delete-files';
 import { owedTurns } from './give-turns';
 import { lapsedPlacements } from './place-jobs';
 import { callbackDeliveries } from './start-deliveries';
+import { owedStarts } from './start-tasks';
 import { owedTells } from './tell-ends';
 
 export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
   const { owedFailed } = deps.events;
   const loops = [
+    createLoop(owedStarts(deps), owedFailed),
     createLoop(lapsedPlacements(deps), owedFailed),
     createLoop(owedTurns(deps), owedFailed),
     createLoop(owedTells(deps), owedFailed),

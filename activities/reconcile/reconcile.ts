@@ -12,7 +12,6 @@ import { unlessStopping } from '../handing-over';
 import { whileBeating } from '../heartbeat';
 import { endLost, endOverdue, endTerminated } from './end-tasks';
 import { createForgetOld, type ForgetOld } from './old-tasks';
-import { repairPending } from './pending-tasks';
 import { watchUsedChannels } from './unwatched-channels';
 
 // The row of a removed upload is kept for this long. Until then, a request for the upload is
@@ -40,7 +39,6 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
     }
   };
   await attempt(() => watchUsedChannels(deps));
-  await attempt(() => repairPending(deps));
   await attempt(() => releaseStranded(deps.db, deps.channels.ids()));
   const stopped = (await attempt(() => endOverdue(deps))) ?? [];
   const ended = (await attempt(() => endTerminated(deps))) ?? [];

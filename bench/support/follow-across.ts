@@ -138,7 +138,7 @@ async function storedSteps(
   ids: readonly string[],
 ): Promise<readonly (readonly [string, number])[]> {
   const { rows } = await pool.query<{ id: string; status: string }>(
-    `select id, case when finished_at is not null then status when start_at is not null then 'pending'
+    `select id, case when state = 'ended' then status when state = 'pending' then 'pending'
                      when ${isRunning} then 'running' else 'submitted' end as status
        from tasks where id = any($1)`,
     [ids],

@@ -17,7 +17,7 @@ import { lastDays, readUsage, type UsageAsked } from '../../src/money/usage.rows
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { listTasks } from '../../src/tasks/list.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
-import { claimStarts, listExpiredPending } from '../../src/tasks/pending.rows';
+import { claimStarts } from '../../src/tasks/pending.rows';
 import { listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
 import { answerRepeat } from '../../src/tasks/repeated.rows';
 import { findTask, findTaskOfJob } from '../../src/tasks/tasks.rows';
@@ -113,9 +113,7 @@ export function reportsOfUsage(db: Knex): Calls {
 /** The searches of one run of the reconciler. */
 export function searchesOfReconciler(db: Knex): Calls {
   return {
-    'reconciler: expired pending tasks': () => listExpiredPending(db, 500),
-    'reconciler: starts that nobody claimed': () =>
-      claimStarts(db, { limit: 500, leaseSeconds: 60, olderThanSeconds: 60 }),
+    'worker: tasks to start': () => claimStarts(db)(16),
     'reconciler: a slice of the open tasks': () => nextSlice(db, 200),
     'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
     'worker: jobs to cancel': () => claimCancels(db)(8),

@@ -1,13 +1,7 @@
-// Conditions on the rows that a statement finds by their keys. A plain condition on `finished_at`,
-// `start_at`, `state` or `owes` is also the condition of a partial index. If the statistics of the table are
+// Conditions on the rows that a statement finds by their keys. A plain condition on the `state`
+// of a job or on `owes` is also the condition of a partial index. If the statistics of the table are
 // from a time with few such rows, PostgreSQL prefers that index to the key, and reads all of its
 // entries for one row. It cannot use these conditions for an index.
-
-/** True for a task that has not ended: it is pending or open. */
-export const isUnfinished = `((finished_at is null) is true)`;
-
-/** True for a pending task. */
-export const isPending = `((start_at is null) is false)`;
 
 /** True for a task that may answer a repeat without a key. */
 export const mayAnswerRepeats = `((repeats is null) is false)`;

@@ -16,6 +16,7 @@ create domain signed_micros as bigint
   check (value between -9007199254740991 and 9007199254740991);
 -- The amount of a movement.
 create domain moved_micros as bigint check (value between 1 and 9007199254740991);
+create domain task_duty as text check (value in ('start'));
 create domain job_state as text
   check (value in ('planned', 'waiting', 'sending', 'open', 'reported', 'closed'));
 create domain job_duty as text check (value in ('place', 'turn', 'tell', 'cancel'));
@@ -146,14 +147,18 @@ create table tasks (
   -- How many repeats without an Idempotency-Key this task has answered (repeated.rows.ts). Null if it
   -- answers none: its create had a key, or its client does not repeat, or its caller has the id.
   repeats      smallint,
-  -- While the task is pending: until this time only the process that claimed the task, or after a
-  -- minute the reconciler, may start its workflow. Null once the task is not pending.
-  start_at     timestamptz,
+  -- While the task is pending, its workflow must be started (src/owed).
+  owes         task_duty,
+  due_at       timestamptz,
+  state        text generated always as (
+    case when finished_at is not null then 'ended' when owes is null then 'open' else 'pending' end
+  ) stored,
   created_at   timestamptz not null default now(),
   -- The task expires at this time.
   deadline_at  timestamptz not null,
   finished_at  timestamptz,
-  check (start_at is null or finished_at is null),
+  check (owes is null or finished_at is null),
+  check ((owes is null) = (due_at is null)),
   check ((object is null) = (finished_at is null))
 );
 -- The lists of an account, newest first: all tasks, by model, by final status, by both, and the
@@ -171,8 +176,7 @@ create index tasks_kept on tasks (account_id, created_at, id)
   where finished_at is not null and request_hash <> '';
 -- The open tasks, for the reconciler.
 create index tasks_open on tasks (id) where finished_at is null;
--- The pending tasks.
-create index tasks_pending on tasks (account_id, created_at) where start_at is not null;
+create index tasks_due on tasks (account_id, due_at) where owes is not null;
 -- The tasks that may answer a repeat.
 create index tasks_repeatable on tasks (request_hash) where repeats is not null;
 

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Size } from '../catalogue/catalogue.rules';
-import { isInState, isUnfinished } from '../database/by-key';
+import { isInState } from '../database/by-key';
 import { newFileId } from '../database/ids';
 import { prepare } from '../database/prepared-statement';
 import type { FileState } from './links.rows';
@@ -83,7 +83,7 @@ const insertAwaited = prepare<ResultRow>(
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, media text),
         tasks
-  where tasks.id = :taskId and ${isUnfinished}
+  where tasks.id = :taskId and state <> 'ended'
  on conflict (task_id, role) do nothing
  returning ${columns}`,
 );

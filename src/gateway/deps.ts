@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/catalogue.rules';
 import type { Config } from '../config/config';
 import type { TemporalClient } from '../engine/client';
 import type { Storage } from '../files/storage/storage';
-import type { Starter } from '../tasks/create/starter';
+import type { Loop } from '../owed/loop';
 import type { ratesOf } from './limits';
 
 /** The part of the config that the API reads. */
@@ -36,7 +36,7 @@ export interface ApiDeps {
   readonly db: Knex;
   readonly storage: Storage;
   readonly temporal: TemporalClient;
-  readonly starter: Starter;
+  readonly starter: Loop;
   readonly catalogue: () => Catalogue;
   readonly settings: ApiSettings;
   readonly rates: Rates;

@@ -90,9 +90,9 @@ export const claimTurns = (db: Knex) =>
   claimInTurns<OwingTurn>(db, {
     ...ofJobs,
     owing: `owes = 'turn'`,
-    lease: `case state when 'waiting' then ${toldAgain}
+    lease: `case jobs.state when 'waiting' then ${toldAgain}
                  else greatest(${toldAgain}, least(now() - waiting_since, '5 minutes')) end`,
-    columns: `${columns}, state = 'waiting' and turn_at < now() - ${reserved} as "isOver"`,
+    columns: `${columns}, claimed.state = 'waiting' and turn_at < now() - ${reserved} as "isOver"`,
   });
 
 /** A turn reserves a slot for this time. */

@@ -4,7 +4,7 @@
 // an account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
-import { isInState, isOneOf, isOwing, isUnfinished } from '../database/by-key';
+import { isInState, isOneOf, isOwing } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import type { JobInput, JobName } from './job.rules';
 import { placingLease, reserved, toldAgain } from './owed.rows';
@@ -116,9 +116,9 @@ export async function takeSlot(
     );
     if (rows[0]) return { outcome: 'taken', ...rows[0] };
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
-      `select 1 from jobs join tasks on tasks.id = jobs.task_id
+      `select 1 from jobs
         where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
-          and ${isUnfinished}`,
+          and exists (select 1 from tasks where id = :taskId and state <> 'ended')`,
       { taskId, kind },
     );
     return { outcome: placeable.length > 0 ? 'full' : 'moved' };
@@ -132,7 +132,7 @@ function takingSlot(condition: string): string {
            repeatable = cast(:repeatable as boolean), searched_since = null,
            attempt = :attempt, owes = 'place', due_at = now() + ${placingLease}
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
-       and exists (select 1 from tasks where id = :taskId and ${isUnfinished} for share)
+       and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
        and ${condition}
     returning ${secondsLeft} as "secondsLeft"`;
 }

@@ -7,7 +7,7 @@
 import type { Knex } from 'knex';
 import { assert } from '../assert';
 import { withoutBadRows } from '../database/bad-rows';
-import { isInState, isOneOf, isUnfinished } from '../database/by-key';
+import { isInState, isOneOf } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { afterWorkflow, isNotKnownToEnd } from './cancels.rows';
 import { costsOf, nameOf } from './costs.rows';
@@ -47,7 +47,7 @@ export async function waitForTurn(
         set state = 'waiting', channels = ?, channel = null, owes = null, due_at = null,
             waiting_since = coalesce(waiting_since, now())
       where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
-        and exists (select 1 from tasks where id = ? and ${isUnfinished} for share)
+        and exists (select 1 from tasks where id = ? and state <> 'ended' for share)
      returning 1`,
     // Each list is a queue, and each task has drawn its own order. So a channel starts few lists.
     [[...channels.slice(0, 1), ...channels.slice(1).sort()], taskId, kind, taskId],
@@ -233,7 +233,7 @@ const updateReported = prepare<JobName>(
    select tasks.id, 'super_resolution', tasks.account_id, 'place', now() + ${placingLease}
      from stored join tasks on tasks.id = stored.task_id and ${isOneOf('tasks.id', ':ids')}
     where stored.kind = 'generation' and stored.status = 'succeeded'
-      and ${isUnfinished} and tasks.plan->>'enhancement' is not null
+      and tasks.state <> 'ended' and tasks.plan->>'enhancement' is not null
    on conflict do nothing
  )
  select task_id as "taskId", kind from stored`,

@@ -76,12 +76,12 @@ const eachAccount = `
     select tasks.account_id, count(*) as tasks, sum(transfers.amount) as held
       from start join tasks using (account_id)
       left join transfers on transfers.id = tasks.id || ':hold'
-     where tasks.finished_at is null and tasks.start_at is null
+     where tasks.finished_at is null and tasks.owes is null
      group by tasks.account_id
   ), unopened as (
     select account_id, count(*) as tasks, sum(hold_micros) as holds
       from start join tasks using (account_id)
-     where start_at is not null
+     where owes is not null
      group by account_id
   ), judged as (
     select account_id, books.available, books.held, books.open_tasks, books.last_seq,
@@ -150,7 +150,7 @@ const eachTask = `
            coalesce(sum(amount) filter (where kind = 'refund'), 0) as refunded
       from task_movement group by task_id
   ), billed as (
-    select id, account_id, status, finished_at is not null as final, start_at is not null as pending,
+    select id, account_id, status, finished_at is not null as final, owes is not null as pending,
            object -> 'billing' as bill
       from tasks where id in (select task_id from movement) offset 0
   ), judged as (
@@ -192,7 +192,7 @@ const eachTask = `
 const eachUnmoved = `
   select 'a task has one hold' as rule, tasks.id as subject, '0 movements' as found
     from start join tasks using (account_id)
-   where start_at is null and (finished_at is null or object -> 'billing' is not null)
+   where owes is null and (finished_at is null or object -> 'billing' is not null)
      and not exists (select 1 from transfers where transfers.id = tasks.id || ':hold')`;
 
 const sumsFormat = `'%s tasks, %s failed, %s ms, charged %s, corrected %s'`;

@@ -6,7 +6,6 @@ import type { Knex } from 'knex';
 import { refusalOf } from '../accounts/payment-refusals.rows';
 import { assert } from '../assert';
 import { lostAfterSeconds } from '../callbacks/callbacks.rows';
-import { isPending } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { expireResultsOfFailed } from '../files/retention.rows';
 import { closeJobsOfTask } from '../jobs/cancels.rows';
@@ -55,7 +54,7 @@ const openPending = prepare<Opening>(
  with task as materialized (
    select id, account_id, hold_micros, deadline_at > now() as in_time
      from tasks
-    where id = :taskId and ${isPending}
+    where id = :taskId and state = 'pending'
       for update
  ), paid as (
    update balances
@@ -69,7 +68,7 @@ const openPending = prepare<Opening>(
                    where id = task.account_id and disabled_at is null)
    returning available, held, last_seq
  ), opened as (
-   update tasks set start_at = null from paid where id = :taskId
+   update tasks set owes = null, due_at = null from paid where id = :taskId
    returning id, account_id, key_id, created_at
  ), planned as (${planFirstJob}
  ), hold as (

@@ -14,6 +14,8 @@ export interface Duty<Row> {
   claim(limit: number): Promise<readonly Row[]>;
   /** Does the duty. Returns false if the other side did not answer. */
   fulfil(row: Row): Promise<boolean>;
+  /** Makes a row whose duty was not done due again before the end of its lease. */
+  postpone?(row: Row): Promise<void>;
 }
 
 export interface Loop {
@@ -45,11 +47,13 @@ export function createLoop<Row>(
   };
 
   const fulfil = async (row: Row): Promise<void> => {
+    const failed = (error: unknown) => onError(duty.name, error);
     const isAnswered = await duty.fulfil(row).catch((error: unknown) => {
-      onError(duty.name, error);
+      failed(error);
       return false;
     });
     unanswered = isAnswered ? 0 : unanswered + 1;
+    if (!isAnswered) await duty.postpone?.(row).catch(failed);
   };
 
   /** Returns true if more rows may be due. */

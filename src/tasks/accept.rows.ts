@@ -159,11 +159,11 @@ const acceptOrExplain = prepare<Decision>(
   ), stored as (
     insert into tasks
            (id, account_id, key_id, model, request, plan, request_hash, trace_id,
-            hold_micros, told_pending, repeats, created_at, start_at, deadline_at)
+            hold_micros, told_pending, repeats, created_at, owes, due_at, deadline_at)
     select :taskId, :accountId, cast(:keyId as text), :model, cast(:request as json), cast(:plan as json), :requestHash, :traceId,
            cast(:hold as bigint), cast(:toldPending as boolean),
            case when cast(:mayBeRepeated as boolean) then 0 end,
-           at, at, at + make_interval(secs => cast(:expiresAfterSeconds as float8))
+           at, 'start', at, at + make_interval(secs => cast(:expiresAfterSeconds as float8))
       from moment
     on conflict (id) do nothing
     returning id, account_id, created_at, deadline_at

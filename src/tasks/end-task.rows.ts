@@ -1,7 +1,6 @@
 // The part that all statements have in common that end a task.
 
 import { callbackUrl, webhookFor } from '../callbacks/receiver.rows';
-import { isUnfinished } from '../database/by-key';
 
 /**
  * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
@@ -12,8 +11,9 @@ import { isUnfinished } from '../database/by-key';
  */
 export const endsTask = (condition: string) => `
   ended as (
-    update tasks set object = cast(:object as json), finished_at = now(), start_at = null
-     where id = :taskId and ${isUnfinished} and ${condition}
+    update tasks set object = cast(:object as json), finished_at = now(), owes = null,
+                     due_at = null
+     where id = :taskId and state <> 'ended' and ${condition}
     returning id, account_id, key_id, created_at, status, hold_micros,
               ${callbackUrl} as callback_url
   ), owed as (

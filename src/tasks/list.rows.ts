@@ -162,9 +162,9 @@ function inPeriod(query: Knex.QueryBuilder, filter: TaskFilter, id: string): Kne
 }
 
 const liveStatus = {
-  pending: 'start_at is not null and told_pending',
-  submitted: `(start_at is not null and not told_pending or start_at is null and not ${isRunning})`,
-  running: `start_at is null and ${isRunning}`,
+  pending: "tasks.state = 'pending' and told_pending",
+  submitted: `(tasks.state = 'pending' and not told_pending or tasks.state = 'open' and not ${isRunning})`,
+  running: `tasks.state = 'open' and ${isRunning}`,
 } as const;
 
 function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {

@@ -54,11 +54,11 @@ export function reachedQuery(
   if (ids !== null) query.whereIn('id', [...ids]);
   if (status === null) return query.select('id', 'created_at');
   if (status === 'queued') {
-    query.whereNull('finished_at').whereRaw(`(start_at is not null or not ${isRunning})`);
+    query.whereNull('finished_at').whereRaw(`(tasks.state = 'pending' or not ${isRunning})`);
     return query.select('id', 'created_at');
   }
   if (status === 'running') {
-    query.whereNull('finished_at').whereRaw(`start_at is null and ${isRunning}`);
+    query.whereNull('finished_at').whereRaw(`tasks.state = 'open' and ${isRunning}`);
     return query.select('id', 'created_at');
   }
   query.whereNotNull('finished_at').where('status', status === 'cancelled' ? 'failed' : status);

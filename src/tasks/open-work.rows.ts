@@ -40,7 +40,7 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
       select model, stage, count(*) as count, max(overdue) as overdue,
              case when pending then 'pending' when stage is null then 'submitted' else 'running' end
                as status
-        from (select model, start_at is not null as pending,
+        from (select model, state = 'pending' as pending,
                      extract(epoch from now() - deadline_at) as overdue,
                      (select ${runningStage} from jobs job where job.task_id = tasks.id) as stage
                 from tasks

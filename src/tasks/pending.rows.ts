@@ -1,12 +1,12 @@
 // Pending tasks: they are stored, but their workflow has not opened them yet. Every statement here
-// requires that the row is still pending (`start_at` is not null). So if two statements end the
+// requires that the row is still pending. So if two statements end the
 // same task, only the first one succeeds.
 
 import type { Knex } from 'knex';
 import { uncountPending } from '../accounts/pending-sums.rows';
 import type { TaskObject } from '../contract/task';
-import { isPending } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
+import { claimInTurns } from '../owed/claim.rows';
 import { endsTask } from './end-task.rows';
 import { failedObject, type LiveTask } from './task.rules';
 import type { TaskInput } from './task-transactions.rules';
@@ -19,7 +19,7 @@ export async function listPending(
   limit: number,
 ): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `select id from tasks where start_at is not null and created_at < ?
+    `select id from tasks where owes is not null and created_at < ?
       order by created_at limit ?`,
     [before, limit],
   );
@@ -38,7 +38,7 @@ export async function failPending(
 ): Promise<{ readonly object: TaskObject; readonly hasCallback: boolean } | null> {
   const { rows } = await db.raw<{ rows: { task: LiveTask; nowSeconds: number }[] }>(
     `select ${liveTask} as task, floor(extract(epoch from now()))::float8 as "nowSeconds"
-       from tasks where id = ? and ${isPending}`,
+       from tasks where id = ? and state = 'pending'`,
     [taskId],
   );
   if (!rows[0]) return null;
@@ -53,97 +53,38 @@ export async function failPending(
 
 const endPending = prepare<{ readonly hasCallback: boolean }>(
   'end_pending',
-  `with ${endsTask(isPending)}
+  `with ${endsTask(`state = 'pending'`)}
    , uncounted as (${uncountPending}
    )
    select "hasCallback" from result`,
 );
 
-const inputColumns = `
-  tasks.id as "taskId", tasks.account_id as "accountId", plan, trace_id as "traceId",
-  ${epochMs('tasks.created_at')} as "createdAtMs",
-  ${epochMs('deadline_at')} as "deadlineAtMs",
-  request->'metadata'->'labels' as labels`;
-
-interface ClaimOptions {
-  readonly limit: number;
-  /** The account that had the last turn in an earlier claim of this caller. */
-  readonly lastTurn?: string;
-  /**
-   * For this time no other caller can claim the rows, except one with `olderThanSeconds`. The lease of
-   * an older task is as long as its age: its workflow was probably started and waits for a worker.
-   */
-  readonly leaseSeconds: number;
-  /**
-   * Claims rows that are older than this, even if another caller has a lease. By default only rows
-   * that are due are claimed.
-   */
-  readonly olderThanSeconds?: number;
+export interface Owing extends TaskInput {
+  readonly isExpired: boolean;
 }
-
-const isDue = `start_at is not null
-  and case when cast(:olderThanSeconds as float8) is null then start_at <= now()
-           else created_at < now() - make_interval(secs => :olderThanSeconds) end`;
-
-/** SQL for the next account with due tasks: in the order of the ids, and after the last the first. */
-const accountAfter = (id: string) => `
-  select coalesce((select account_id from tasks where ${isDue} and account_id > ${id}
-                    order by account_id, created_at limit 1),
-                  (select account_id from tasks where ${isDue}
-                    order by account_id, created_at limit 1)) as id`;
 
 /**
- * Claims pending tasks that are due. Concurrent callers get different rows. Accounts take turns,
- * beginning after the account that had the last turn. Each account of a round may start as many tasks
- * as the others, its oldest first. The last task belongs to the account with the last turn.
+ * Claims pending tasks whose workflow must be started. The lease is longer than a start waits for its
+ * answer (engine/connection.ts). The lease of an older task is as long as its age: its workflow was
+ * probably started and waits for a worker. At its deadline it is due in any case.
  */
-export async function claimStarts(db: Knex, options: ClaimOptions): Promise<readonly TaskInput[]> {
-  const { rows } = await db.raw<{ rows: TaskInput[] }>(
-    `with recursive turns as (
-       select id, id as first, 1 as turn from (${accountAfter(':lastTurn')}) next
-        where id is not null
-       union all
-       select next.id, first, turn + 1
-         from turns cross join lateral (${accountAfter('turns.id')}) next
-        where turn < :limit and next.id <> first
-     ), due as materialized (
-       select task.id, turn
-         from turns cross join lateral (
-           select tasks.id from tasks
-            where account_id = turns.id and ${isDue}
-            order by created_at limit greatest(1, :limit / (select count(*) from turns))
-              for update skip locked) task
-     ), claimed as (
-       update tasks
-          set start_at = now() + greatest(make_interval(secs => :leaseSeconds), now() - created_at)
-         from due where tasks.id = due.id
-       returning turn, ${inputColumns}
-     )
-     select "taskId", "accountId", plan, "traceId", "createdAtMs", "deadlineAtMs", labels
-       from claimed order by turn`,
-    { lastTurn: '', olderThanSeconds: null, ...options },
-  );
-  return rows;
-}
+export const claimStarts = (db: Knex) =>
+  claimInTurns<Owing>(db, {
+    table: 'tasks',
+    key: 'id',
+    owing: `owes = 'start'`,
+    lease: `greatest(interval '35 seconds', least(now() - created_at, deadline_at - now()))`,
+    columns: `
+      id as "taskId", account_id as "accountId", plan, trace_id as "traceId",
+      ${epochMs('created_at')} as "createdAtMs", ${epochMs('deadline_at')} as "deadlineAtMs",
+      request->'metadata'->'labels' as labels, deadline_at <= now() as "isExpired"`,
+  });
 
 /** Releases a claimed task, so that it is due again after this time. */
 export async function releaseStart(db: Knex, taskId: string, inSeconds: number): Promise<void> {
   await db.raw(
-    `update tasks set start_at = now() + make_interval(secs => ?)
-      where id = ? and ${isPending}`,
+    `update tasks set due_at = now() + make_interval(secs => ?)
+      where id = ? and state = 'pending'`,
     [inSeconds, taskId],
   );
-}
-
-/** The pending tasks whose deadline has passed, each with its time limit. */
-export async function listExpiredPending(
-  db: Knex,
-  limit: number,
-): Promise<readonly { readonly id: string; readonly expiresAfterSeconds: number }[]> {
-  const { rows } = await db.raw<{ rows: { id: string; expiresAfterSeconds: number }[] }>(
-    `select id, (plan->>'expiresAfterSeconds')::int as "expiresAfterSeconds" from tasks
-      where start_at is not null and deadline_at <= now() order by deadline_at limit ?`,
-    [limit],
-  );
-  return rows;
 }

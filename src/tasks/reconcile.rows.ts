@@ -3,7 +3,6 @@
 // expires.
 
 import type { Knex } from 'knex';
-import { isUnfinished } from '../database/by-key';
 import type { LiveTask } from './task.rules';
 import { epochMs, liveTask } from './tasks.rows';
 
@@ -50,7 +49,7 @@ export async function recordRun(db: Knex): Promise<void> {
 async function listFromCursor(db: Knex, side: '>' | '<=', limit: number): Promise<OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
-      where finished_at is null and start_at is null and created_at < now() - interval '30 seconds'
+      where finished_at is null and state = 'open' and created_at < now() - interval '30 seconds'
         and id ${side} (select continues_after from loops where kind = 'reconciler')
       order by id limit ?`,
     [limit],
@@ -95,7 +94,7 @@ export async function isLossConfirmed(db: Knex): Promise<boolean> {
 export async function findOpenRows(db: Knex, ids: readonly string[]): Promise<readonly OpenRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
-    `select ${columns} from tasks where ${isUnfinished} and start_at is null and id = any(?)`,
+    `select ${columns} from tasks where state = 'open' and id = any(?)`,
     [[...ids]],
   );
   return rows;
@@ -119,7 +118,7 @@ export async function listOverdue(
 ): Promise<readonly OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
     `select ${columns} from tasks
-      where finished_at is null and start_at is null
+      where finished_at is null and state = 'open'
         -- This condition leaves nearly no task for the next one, which has to look into other tables.
         and deadline_at < now() - make_interval(secs => cast(:graceSeconds as integer))
         and deadline_at < now() - make_interval(secs =>

@@ -65,7 +65,7 @@ const liveColumn = `
   case when tasks.finished_at is null then (
     select json_build_object(
              'task', ${liveTask},
-             'stage', case when tasks.start_at is not null then 'accepted'
+             'stage', case when tasks.state = 'pending' then 'accepted'
                            else coalesce(${runningStage}, 'opened') end,
              'waitsForSlot', coalesce(bool_or(job.state = 'waiting'), false))
       from jobs job where job.task_id = tasks.id) end as live`;

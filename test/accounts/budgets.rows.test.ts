@@ -230,7 +230,7 @@ test('a create that waits for a budget is no older than the creates that were st
   const secondsAfter = ({ created_at: created }: { created_at: Date }, at: Date) =>
     (at.getTime() - created.getTime()) / 1_000;
   const after = stored.map((task) => [
-    secondsAfter(task, task.start_at),
+    secondsAfter(task, task.due_at),
     secondsAfter(task, task.deadline_at),
   ]);
   expect(after).toEqual([
@@ -270,7 +270,7 @@ test('the query of a budget uses indexes and reads only the movements of the per
     const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toMatch(/Index Only Scan using transfers_budgets/);
     expect(plan).toMatch(/Index Cond: .*task_created_at/);
-    expect(plan).toMatch(/Scan using tasks_pending/);
+    expect(plan).toMatch(/Scan using tasks_due/);
     expect(plan).not.toMatch(/Seq Scan/);
   } finally {
     await trx.rollback();

@@ -226,7 +226,7 @@ const cases: readonly (readonly [string, (place: Place) => Promise<void>])[] = [
       const killed = killAt(place, 'after', 'api-1', 'accept_task\0');
       const made = create(place, count, 0.2);
       await killed();
-      expect(await place.world.db('tasks').whereNotNull('start_at')).not.toEqual([]);
+      expect(await place.world.db('tasks').where({ owes: 'start' })).not.toEqual([]);
       await pause(1_000);
       await place.world.stack.part('api-1').start();
       await made;

@@ -33,11 +33,11 @@ beforeAll(async () => {
   for (const table of tables) {
     await db.raw(`alter table ${table} set (autovacuum_enabled = off)`);
   }
-  await storeOthers('ended', null, 'closed', 'delivered');
+  await storeOthers('ended', false, 'closed', 'delivered');
   for (const table of tables) await db.raw(`analyze ${table}`);
-  await storeOthers('pending', 'now()', null, null);
+  await storeOthers('pending', true, null, null);
   for (const state of ['planned', 'waiting', 'sending', 'open', 'reported']) {
-    await storeOthers(state, null, state, state === 'open' ? 'pending' : null);
+    await storeOthers(state, false, state, state === 'open' ? 'pending' : null);
   }
 });
 afterAll(() => database?.drop());
@@ -51,16 +51,16 @@ const owed: Readonly<Record<string, string>> = {
 
 async function storeOthers(
   name: string,
-  startAt: string | null,
+  starts: boolean,
   job: string | null,
   callback: string | null,
 ): Promise<void> {
   const { db } = database;
   const ended = name === 'ended' ? `json_build_object('status', 'succeeded'), now()` : 'null, null';
   await db.raw(
-    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, start_at,
+    `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, owes, due_at,
                         deadline_at, object, finished_at)
-     select '${name}_' || n, '${account}', 'm', '{}', '{}', 'h', 't', ${startAt}, now(), ${ended}
+     select '${name}_' || n, '${account}', 'm', '{}', '{}', 'h', 't', ${starts ? "'start', now()" : 'null, null'}, now(), ${ended}
        from generate_series(1, ${others}) n`,
   );
   if (job) {

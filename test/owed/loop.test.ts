@@ -70,6 +70,16 @@ test('a duty that throws is reported, and the loop goes on with the other rows',
   expect(errors).toEqual(['test']);
 });
 
+test('a row whose duty was not done is postponed', async () => {
+  const postponed: number[] = [];
+  const postpone = async (row: number) => void postponed.push(row);
+  const { due } = play(async (row) => row % 2 === 0, { postpone });
+  due.push(...numbers(4));
+  loop?.wake();
+  await until('the odd rows are postponed', () => postponed.length === 2);
+  expect(postponed.sort()).toEqual([1, 3]);
+});
+
 test('a claim that fails is reported, and the loop claims again after its pause', async () => {
   let claims = 0;
   const claim = async () => {

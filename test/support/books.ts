@@ -74,8 +74,8 @@ export async function storePending(
     `with stored as (
        insert into tasks
               (id, account_id, model, request, plan, request_hash, trace_id,
-               hold_micros, told_pending, start_at, created_at, deadline_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, now() + cast(? as interval), to_timestamp(?),
+               hold_micros, told_pending, owes, due_at, created_at, deadline_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'start', now() + cast(? as interval), to_timestamp(?),
                to_timestamp(?))
        on conflict (id) do nothing returning account_id, hold_micros
      )

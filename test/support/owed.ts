@@ -12,7 +12,11 @@ export async function fulfilDue<Row>(duty: Duty<Row>): Promise<void> {
   for (;;) {
     const rows = await duty.claim(claimedAtOnce);
     if (rows.length === 0) return;
-    await Promise.all(rows.map((row) => duty.fulfil(row)));
+    await Promise.all(
+      rows.map(async (row) => {
+        if (!(await duty.fulfil(row))) await duty.postpone?.(row);
+      }),
+    );
   }
 }
 

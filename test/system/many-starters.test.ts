@@ -1,15 +1,15 @@
-// Three starters and the reconciler start the same pending tasks at once, as several processes do.
+// Three starters and two workers start the same pending tasks at once, as several processes do.
 // Afterwards each task has one workflow and one hold.
 
-import { startForgotten } from '../../activities/reconcile/pending-tasks';
+import { owedStarts } from '../../activities/owed/start-tasks';
 import { createTemporalClient } from '../../src/engine/client';
 import { lazyConnection } from '../../src/engine/connection';
 import { startTask } from '../../src/engine/submit-task';
 import { createStarter } from '../../src/tasks/create/starter';
 import { releaseStart } from '../../src/tasks/pending.rows';
-import { stopping } from '../support/activity-settings';
 import { storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
+import { fulfilDue } from '../support/owed';
 import { type Service, startService } from '../support/service';
 import { sized } from '../support/sized';
 import { connectTemporal, temporalAddress } from '../support/temporal';
@@ -33,7 +33,7 @@ function testManyStarters({ tasks, minutes }: { tasks: number; minutes: number }
     async () => {
       const ids = await storeMany(service, tasks);
       const others = [startOther(service), startOther(service)];
-      const due = () => startForgotten(reconciler(service, temporal.client), 0);
+      const due = () => fulfilDue(owedStarts(aWorker(service, temporal.client)));
       // The tasks are released while they are started, so several starters claim the same task.
       for (let n = 0; n < 3; n += 1) {
         await Promise.all(ids.map((id) => releaseStart(service.db, id, 0)));
@@ -74,16 +74,14 @@ function startOther({ db, taskQueue }: Service): () => Promise<void> {
   };
 }
 
-function reconciler(
+function aWorker(
   { db, taskQueue }: Service,
   client: Awaited<ReturnType<typeof connectTemporal>>['client'],
 ) {
   return {
     db,
-    events: { finding: () => undefined } as never,
+    events: { finding: () => undefined, owedFailed: () => undefined } as never,
     startTask: (input: Parameters<typeof startTask>[2]) => startTask(client, taskQueue, input),
-    startDelivery: async () => undefined,
-    stopping,
   };
 }
 

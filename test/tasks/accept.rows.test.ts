@@ -190,7 +190,7 @@ describe('the pending sums', () => {
 
   test('keep a task that is claimed for its start', async () => {
     const { account, id } = await aStoredTask();
-    const claimed = await claimStarts(database.db, { limit: 100, leaseSeconds: 35 });
+    const claimed = await claimStarts(database.db)(100);
     expect(claimed.map(({ taskId }) => taskId)).toContain(id);
     expect(await sumsOf(account)).toEqual([hold, hold, 1]);
   });

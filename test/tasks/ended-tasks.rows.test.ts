@@ -14,7 +14,7 @@ import { listChannelsInUse, listUnwatched } from '../../src/jobs/watchers.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { listOldTasks } from '../../src/tasks/old-tasks.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
-import { claimStarts, listExpiredPending } from '../../src/tasks/pending.rows';
+import { claimStarts } from '../../src/tasks/pending.rows';
 import { listOverdue, nextSlice } from '../../src/tasks/reconcile.rows';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
@@ -67,8 +67,7 @@ test.each<[string, (trx: Knex.Transaction) => Promise<unknown>]>([
   ['ends to tell', (trx) => claimTells(trx)(100)],
   ['owed turns', (trx) => claimTurns(trx)(100)],
   ['jobs to cancel', (trx) => claimCancels(trx)(100)],
-  ['pending tasks', (trx) => claimStarts(trx, { limit: 100, leaseSeconds: 5 })],
-  ['expired pending tasks', (trx) => listExpiredPending(trx, 100)],
+  ['pending tasks', (trx) => claimStarts(trx)(100)],
   ['slice of open tasks', (trx) => nextSlice(trx, 100)],
   ['overdue tasks', (trx) => listOverdue(trx, 60, 60)],
   ['due callbacks', (trx) => claimDeliveries(trx)(100)],

@@ -2,7 +2,8 @@
 // does not answer before the test says so.
 
 import type { Submission } from '../../src/engine/client';
-import { createStarter, type Starter } from '../../src/tasks/create/starter';
+import type { Loop } from '../../src/owed/loop';
+import { createStarter } from '../../src/tasks/create/starter';
 import { findTask } from '../../src/tasks/tasks.rows';
 import { anAccountWith, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
@@ -11,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
 
 let database: TestDatabase;
-let starter: Starter;
+let starter: Loop;
 let answers: { taskId: string; answer: (outcome: Submission['outcome']) => void }[];
 let accounts = 0;
 beforeAll(async () => {
@@ -112,7 +113,7 @@ test('a task of a process that has ended is started by another process', async (
   await until('it is started', () => answers.length === 1);
   // The first process dies before Temporal answers. Its lease runs out.
   const dying = starter;
-  await database.db.raw('update tasks set start_at = now() where id = ?', [taskId]);
+  await database.db.raw('update tasks set due_at = now() where id = ?', [taskId]);
   begin();
   await until('it is started again', () => answers.length === 2);
   expect(answers.map((one) => one.taskId)).toEqual([taskId, taskId]);
@@ -143,7 +144,7 @@ test('a task that Temporal does not answer is started again after other tasks, a
   await until('it fails', async () => (await statusOf(second)) === 'failed');
   await until('it may be started again within five seconds', async () => {
     const { rows } = await database.db.raw<{ rows: { left: number }[] }>(
-      'select extract(epoch from start_at - now())::float8 as left from tasks where id = ?',
+      'select extract(epoch from due_at - now())::float8 as left from tasks where id = ?',
       [first],
     );
     return (rows[0]?.left ?? 9) <= 5;

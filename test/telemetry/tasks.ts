@@ -81,7 +81,7 @@ async function createWhileTheDatabaseRefuses(
   world: TelemetryWorld,
   create: (name: keyof TaskIds, body: unknown) => Promise<void>,
 ): Promise<void> {
-  const refused = `start_at is null and request::text like '%planted-media%'`;
+  const refused = `owes is null and request::text like '%planted-media%'`;
   await world.db.raw(`alter table tasks add constraint no_media check (not (${refused}))`);
   const prompt = 'planted-prompt see https://media.example/a.png?sign=planted-media';
   await create('late', textTask({}, { prompt }));

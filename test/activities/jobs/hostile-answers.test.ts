@@ -218,7 +218,7 @@ test('a look-up of a lost job gives an answer, whatever texts the list contains'
 test('the account of all these tasks can be erased', async () => {
   const { db } = database;
   const object = JSON.stringify(aFailedObject('task'));
-  await db('tasks').update({ object, finished_at: db.fn.now(), start_at: null });
+  await db('tasks').update({ object, finished_at: db.fn.now(), owes: null, due_at: null });
   await db('jobs').update({ state: 'closed' });
   const folder = await mkdtemp(join(tmpdir(), 'video-hostile-'));
   await openDirectory(folder);

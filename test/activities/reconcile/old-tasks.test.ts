@@ -102,7 +102,7 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
   expect(await failPending(db, unpaid, 'too little money')).not.toBeNull();
   await db('tasks')
     .where({ id: unpaid })
-    .update({ start_at: null, finished_at: db.raw(`now() - interval '50 days'`) });
+    .update({ finished_at: db.raw(`now() - interval '50 days'`) });
   await db('tasks')
     .where({ id: unpaid })
     .update({ created_at: db.raw('finished_at') });
