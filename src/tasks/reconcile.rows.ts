@@ -1,6 +1,6 @@
-// Reads for the reconciler: a slice of the open tasks in each run, and overdue tasks. Pending tasks are in pending-tasks.ts. The row of the reconciler in `loops`
-// stores the position of the slice, and the time at which an operator's confirmation of lost tasks
-// expires.
+// Reads for the reconciler: a slice of the open tasks in each run, and overdue tasks. The row of the
+// reconciler in `loops` stores the position of the slice, and the time at which an operator's
+// confirmation of lost tasks expires.
 
 import type { Knex } from 'knex';
 import type { LiveTask } from './task.rules';

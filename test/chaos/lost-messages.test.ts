@@ -1,6 +1,6 @@
 // A state is stored, and the process is killed before the message about the state leaves. Many
 // tasks are in the same state, so that a message for one of them does not help the others. Some
-// process must repeat each message (docs/reliability.md, "Messages that a kill can lose").
+// process must do what the row owes (docs/architecture.md, "Owed work").
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
