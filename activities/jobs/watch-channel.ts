@@ -5,6 +5,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
+import type { Channel } from '../../src/catalogue/catalogue.rules';
 import { isRetryable } from '../../src/database/database';
 import type { JobReport } from '../../src/jobs/job.rules';
 import type { OpenJob } from '../../src/jobs/queries.rows';
@@ -53,11 +54,16 @@ export function createWatchActivities(deps: WorkerDeps) {
       return whileAdvancing(stepMaxMs, async (advance) => {
         while (performance.now() < until) {
           const channel = deps.channels.find(input.channel)?.channel;
-          const open = await goRound({ deps, input, askedAt, absences, defects: [], advance });
+          const started = performance.now();
+          const { open, requests } = await goRound(
+            { deps, input, askedAt, absences, defects: [], advance },
+            started,
+          );
           if (!channel && open === 0) return 'gone'; // Untested: a channel that left the catalogue.
           cancellationSignal.throwIfAborted();
           unlessStopping(deps.stopping);
-          await pause(jittered(channel?.pollIntervalMs ?? 5_000), deps.stopping);
+          const passedMs = performance.now() - started;
+          await pause(pauseMs(channel, requests, passedMs), deps.stopping);
           // Another worker may have a newer catalogue, which contains the channel.
           if (!channel) throw handingOver('This worker does not know the channel');
           advance();
@@ -82,12 +88,15 @@ function longestStepMs({ channel, provider }: KnownChannel): number {
 /**
  * Runs one round. A fault of the provider or Temporal affects only this round. A defect that a job
  * causes does not keep the other jobs and duties from their turn; it is thrown at the end of the round,
- * which is then not recorded. Returns the number of open jobs.
+ * which is then not recorded. Returns the number of open jobs, and that of the requests that polled
+ * them; 0 if none was answered.
  */
-async function goRound(round: Round): Promise<number> {
+async function goRound(
+  round: Round,
+  started: number,
+): Promise<{ readonly open: number; readonly requests: number }> {
   const { deps } = round;
   const { channel } = round.input;
-  const started = performance.now();
   const open = await listOpenJobs(deps.db, channel);
   round.advance();
   const due = dueJobs(round, open);
@@ -99,7 +108,8 @@ async function goRound(round: Round): Promise<number> {
   if (asked || due.length === 0) await recordRound(deps.db, channel);
   round.advance();
   deps.events.watchRound(channel, open.length, changed, performance.now() - started);
-  return open.length;
+  const idsPerRequest = deps.channels.find(channel)?.provider.idsPerRequest ?? 1;
+  return { open: open.length, requests: asked ? Math.ceil(due.length / idsPerRequest) : 0 };
 }
 
 /** Does a part of the round. What comes after it is done also if it fails because of a defect. */
@@ -227,8 +237,14 @@ function dueJobs({ askedAt }: Round, open: readonly OpenJob[]): readonly OpenJob
   return due;
 }
 
-function jittered(ms: number): number {
-  return ms * (0.9 + Math.random() * 0.2);
+/**
+ * The time until the next round. A channel with few open jobs gets one request a second, so that their
+ * ends are seen soon. The interval of the catalogue is the longest time between two rounds.
+ */
+function pauseMs(channel: Channel | undefined, requests: number, passedMs: number): number {
+  const intervalMs = (channel?.pollIntervalMs ?? 5_000) * (0.9 + Math.random() * 0.2);
+  if (requests === 0) return intervalMs;
+  return Math.max(0, Math.min(intervalMs, requests * 1_000 - passedMs));
 }
 
 /** Waits for this time, or until this worker begins to stop. */

@@ -34,6 +34,8 @@ export interface Provider {
   readonly repeatsAreSafe: boolean;
   /** The number of jobs that the watcher passes to `readMany` at once. */
   readonly idsPerRead: number;
+  /** The number of jobs that one request of `readMany` reads. */
+  readonly idsPerRequest: number;
   /** The number of `readMany` calls that may run at once. */
   readonly readsAtOnce: number;
   /** The name of the model for an enhancement; null if the provider enhances no videos. */

@@ -6,9 +6,9 @@ import { awayRow } from './away';
 import { clusterRow, shardsRow } from './cluster';
 import { createRow } from './create';
 import { crowdRow } from './crowd';
+import { endsRow } from './ends';
 import { fileRows } from './files';
 import { floodRow } from './flood';
-import { historyRow } from './history';
 import { ledgerRow } from './ledger';
 import { listsRow } from './lists';
 import { liveRow } from './live';
@@ -31,12 +31,12 @@ export const rows: readonly Row[] = [
   shapesRow,
   wholeRow,
   pairsRow,
-  historyRow,
   ledgerRow,
   auditRow,
   retentionRow,
   listsRow,
   ...fileRows,
+  endsRow,
   watcherRow,
   crowdRow,
   awayRow,

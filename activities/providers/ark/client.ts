@@ -33,6 +33,7 @@ export function createArk(access: ProviderAccess): Provider {
   return {
     repeatsAreSafe: access.honoursIdempotencyKey,
     idsPerRead: idsPerList,
+    idsPerRequest: access.hasList ? idsPerList : 1,
     // Without a list, one call already uses most of the sockets for reads.
     readsAtOnce: access.hasList ? 4 : 1,
     enhancementModel: null,

@@ -32,6 +32,7 @@ export function createDashscope(access: ProviderAccess): Provider {
   return {
     repeatsAreSafe: false,
     idsPerRead: 150,
+    idsPerRequest: 1,
     // The reads of one call already use up what the provider allows.
     readsAtOnce: 1,
     enhancementModel: null,

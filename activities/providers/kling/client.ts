@@ -28,6 +28,7 @@ export function createKling(access: ProviderAccess): Provider {
     // It is not documented that a repeated `external_task_id` is refused.
     repeatsAreSafe: false,
     idsPerRead: 150,
+    idsPerRequest: 1,
     // One call already uses most of the sockets for reads.
     readsAtOnce: 1,
     enhancementModel: null,

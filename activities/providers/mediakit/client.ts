@@ -44,6 +44,7 @@ export function createMediakit(access: ProviderAccess): Provider {
     repeatsAreSafe: true,
     // Each job is read with a request of its own, so a batch must not take too long.
     idsPerRead: 150,
+    idsPerRequest: 1,
     // One call already uses most of the sockets for reads.
     readsAtOnce: 1,
     enhancementModel: 'enhance-video',

@@ -39,6 +39,7 @@ export function createMinimax(access: ProviderAccess): Provider {
   return {
     repeatsAreSafe: false,
     idsPerRead: pageSize,
+    idsPerRequest: hasList ? pageSize : 1,
     // Without a list, one call already uses most of the sockets for reads.
     readsAtOnce: hasList ? 4 : 1,
     enhancementModel: 'MiniMax-H3',

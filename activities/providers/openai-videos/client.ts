@@ -30,6 +30,7 @@ export function createOpenaiVideos(access: ProviderAccess): Provider {
   return {
     repeatsAreSafe: access.honoursIdempotencyKey,
     idsPerRead: 150,
+    idsPerRequest: 1,
     // One call already uses most of the sockets for reads.
     readsAtOnce: 1,
     enhancementModel: null,

@@ -43,16 +43,23 @@ async function openJob(taskId: string): Promise<void> {
 
 type ReadMany = (ids: readonly string[]) => Promise<ReadonlyMap<string, JobReading>>;
 
+type Polled = Pick<
+  Provider,
+  'idsPerRead' | 'idsPerRequest' | 'readsAtOnce' | 'readMany' | 'readManyMaxMs'
+>;
+
 /** Runs the loop on a channel whose provider answers as the test says, until `done` has ended. */
 async function watchDuring(
   readMany: ReadMany,
   done: () => Promise<void>,
   idsPerRead = 150,
+  pollIntervalMs = 100,
 ): Promise<void> {
-  const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
+  const limits = { pollIntervalMs, requestTimeoutMs: 1_000, jobsInFlightMax: null };
   const channel = { id: 'studio', protocol: 'ark', listLagMs: 60_000, ...limits };
-  const provider: Pick<Provider, 'idsPerRead' | 'readsAtOnce' | 'readMany' | 'readManyMaxMs'> = {
+  const provider: Polled = {
     idsPerRead,
+    idsPerRequest: idsPerRead,
     readsAtOnce: 4,
     readManyMaxMs: () => 1_000,
     readMany: async (ids, take) => take(await readMany(ids)),
@@ -109,6 +116,34 @@ test('a watcher’s round without due jobs is recorded', async () => {
   await watchDuring(running, () => until('it is', async () => (await rounds()).length === 1));
 });
 
+/** The times at which the requests of some rounds begin, on a channel with an interval of 4 s. */
+async function requestTimes(jobs: number, idsPerRead: number): Promise<number[]> {
+  for (let number = 0; number < jobs; number += 1) await openJob(aTaskId());
+  const times: number[] = [];
+  const timed: ReadMany = async (ids) => {
+    times.push(performance.now());
+    return running(ids);
+  };
+  const wanted = 4 * Math.ceil(jobs / idsPerRead);
+  const done = () => until('some rounds were made', () => times.length > wanted);
+  await watchDuring(timed, done, idsPerRead, 4_000);
+  return times;
+}
+
+test('a channel with few open jobs is asked once a second, and not more often', async () => {
+  const times = await requestTimes(3, 150);
+  const gaps = times.slice(1).map((at, n) => at - times[n]!);
+  expect(Math.min(...gaps)).toBeGreaterThan(900);
+  // Its interval is four times as long. A busy machine may delay some rounds.
+  expect(Math.min(...gaps)).toBeLessThan(2_500);
+});
+
+test('a channel whose open jobs need two requests gets a request a second, and so a round every two', async () => {
+  const times = await requestTimes(2, 1);
+  const perSecond = (times.length - 2) / ((times.at(-1)! - times[0]!) / 1_000);
+  expect(perSecond).toBeLessThan(1.1);
+});
+
 test('a watcher sends several list requests at once, and no more than its provider allows', async () => {
   for (let number = 0; number < 9; number += 1) await openJob(aTaskId());
   const asked = new Set<string>();
@@ -141,8 +176,8 @@ test('a defect that the poll of one job causes does not keep the rest of the rou
     workflow: { getHandle: (id: string) => ({ signal: async () => notified.push(id) }) },
   };
   const limits = { pollIntervalMs: 100, requestTimeoutMs: 1_000, jobsInFlightMax: null };
-  const provider: Pick<Provider, 'idsPerRead' | 'readsAtOnce' | 'readMany' | 'readManyMaxMs'> = {
-    ...{ idsPerRead: 1, readsAtOnce: 1, readManyMaxMs: () => 1_000 },
+  const provider: Polled = {
+    ...{ idsPerRead: 1, idsPerRequest: 1, readsAtOnce: 1, readManyMaxMs: () => 1_000 },
     async readMany(ids, take) {
       if (ids.includes(`up_${broken}`)) throw new TypeError('the defect');
       const { status, result } = aSuccess();
