@@ -28,6 +28,7 @@ const sized = [
   ].map((name) => `chaos/${name}`),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
   ...[
+    'studio/video-files',
     'gateway/hostile',
     'gateway/rates',
     'money/ledger.bank',
