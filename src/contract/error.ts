@@ -28,6 +28,7 @@ export const refusals = {
   upload_limit_reached: { status: 409, type: 'invalid_request_error' },
   webhook_limit_reached: { status: 409, type: 'invalid_request_error' },
   file_removed: { status: 410, type: 'not_found_error' },
+  request_removed: { status: 410, type: 'not_found_error' },
   request_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   range_not_satisfiable: { status: 416, type: 'invalid_request_error' },

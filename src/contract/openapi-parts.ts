@@ -164,6 +164,10 @@ const sentences: Readonly<
     'the file is not kept any more; the message says why',
     'The file is not kept any more: its time is over.',
   ],
+  request_removed: [
+    'the task was forgotten or erased, and what was sent for it too',
+    'What was sent for this task was removed.',
+  ],
   request_too_large: [
     'the body is larger than 128 KiB, or a file larger than its kind may be',
     'The body may have at most 131072 bytes; this one has 200000 or more.',

@@ -24,6 +24,7 @@ import { servicePaths } from './openapi-service';
 import { type ShapeName, shapePaths, shapesTag } from './openapi-shapes';
 import { webhookPaths } from './openapi-webhooks';
 import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './reply-schema';
+import { videoRequestSchema } from './request-schema';
 
 interface DocumentedService {
   readonly version: string;
@@ -99,6 +100,7 @@ function taskPaths(): ZodOpenApiPathsObject {
   return {
     '/v1/videos/generations': { post: { ...createOperation, operationId: 'createTask' } },
     '/v1/videos/generations/{task_id}': { get: getOperation, delete: cancelOperation },
+    '/v1/videos/generations/{task_id}/request': { get: requestOperation },
     '/v1/videos/generations/{task_id}/content': { delete: deleteContentOperation },
     '/v1/videos/generations/{task_id}/callbacks': {
       get: { ...accountOperations.callbacks, operationId: 'listCallbackAttempts' },
@@ -137,6 +139,19 @@ const getOperation: ZodOpenApiOperationObject = {
       },
     }),
     ...errorResponses('task_id_required', 'invalid_api_key', 'task_not_found'),
+  },
+};
+
+const requestOperation: ZodOpenApiOperationObject = {
+  operationId: 'getTaskRequest',
+  tags: ['Tasks'],
+  summary: 'What was sent for a task',
+  description:
+    'The body of the create with the values that apply, until the task is forgotten or erased. Sent again, it asks for the same video.',
+  requestParams: { path: taskIdParameter },
+  responses: {
+    '200': jsonReply('The body of a create.', videoRequestSchema),
+    ...errorResponses('invalid_api_key', 'task_not_found', 'request_removed'),
   },
 };
 

@@ -61,6 +61,17 @@ const billing = z
   })
   .meta({ id: 'Billing' });
 
+const part = (description: string) => z.number().optional().meta({ description });
+const timings = z
+  .strictObject({
+    queued: z.number().meta({ description: 'From the create until its amount was held.' }),
+    placed: part('Until a generator had it.'),
+    generated: part('Until the generator had made the video.'),
+    enhanced: part('Until its super-resolution was made.'),
+    stored: part('Until the results were stored and the task was settled.'),
+  })
+  .meta({ id: 'Timings', description: 'Seconds. A part that was not reached is absent.' });
+
 export const taskSchema = z
   .strictObject({
     ...fiveFields,
@@ -111,6 +122,9 @@ export const taskSchema = z
     billing: billing.optional().meta({
       description:
         'Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals.',
+    }),
+    timings: timings.optional().meta({
+      description: 'Only when final: the seconds of each part of its life. Their sum is the whole.',
     }),
   })
   .meta({ id: 'Task' });

@@ -1,6 +1,11 @@
 // The part that all statements have in common that end a task.
 
 import { callbackUrl, webhookFor } from '../callbacks/receiver.rows';
+import { timingsUntilNow } from '../jobs/times.rows';
+
+// The object is JSON text of JSON.stringify, so the timings are appended to it as its last field.
+const withTimings = `
+  cast(left(cast(:object as text), -1) || ',"timings":' || ${timingsUntilNow} || '}' as json)`;
 
 /**
  * SQL for three `with` queries: a row of the live task `:taskId` that meets the condition gets its
@@ -11,8 +16,7 @@ import { callbackUrl, webhookFor } from '../callbacks/receiver.rows';
  */
 export const endsTask = (condition: string) => `
   ended as (
-    update tasks set object = cast(:object as json), finished_at = now(), owes = null,
-                     due_at = null
+    update tasks set object = ${withTimings}, finished_at = now(), owes = null, due_at = null
      where id = :taskId and state <> 'ended' and ${condition}
     returning id, account_id, key_id, created_at, status, hold_micros,
               ${callbackUrl} as callback_url

@@ -1,6 +1,8 @@
 // GET of a task. The object of a finished task is sent as it was stored. With `Prefer: wait` a GET
 // waits until the task has finished.
 
+import type { VideoRequest } from '../contract/request';
+import { sentRequest } from '../contract/sent-request';
 import { askerOf } from '../gateway/auth';
 import type { KeyedCall } from '../gateway/context';
 import { answerJsonText, refuse, taskNotFound } from '../gateway/context';
@@ -14,6 +16,8 @@ import {
 } from './find-task';
 import { holdReads } from './held-reads.http';
 import { isFinal } from './task.rules';
+import { findRequest } from './tasks.rows';
+
 export type TaskHandler = (ctx: KeyedCall, taskId: string) => Promise<void>;
 
 /** A form of a task besides our own. */
@@ -36,6 +40,20 @@ export function showTask(deps: KeyedDeps, find: FindTask): ShowTask {
     if (!isFinal(found.status)) ctx.state.answeredBy = answeredBy;
     ctx.set('X-Answered-By', answeredBy);
     answerFound(ctx, form ? inForm(form, found) : found);
+  };
+}
+
+/** Answers with the body of the create, as this service understood it. */
+export function showRequest(find: FindTask): TaskHandler {
+  return async (ctx, taskId) => {
+    ctx.state.taskId = taskId.slice(0, 64);
+    if (!(await find(taskId, askerOf(ctx)))) return refuse(ctx, taskNotFound);
+    const request = await findRequest(ctx.state.db, taskId);
+    if (request.metadata) {
+      return answerJsonText(ctx, JSON.stringify(sentRequest(request as VideoRequest)));
+    }
+    const message = 'What was sent for this task was removed.';
+    refuse(ctx, { code: 'request_removed', param: 'task_id', message });
   };
 }
 

@@ -175,7 +175,7 @@ const erasedMessage = 'The content of this task was erased.';
 /** The object of a finished task without its caller's texts and without its results. */
 export function erasedObject(task: TaskObject): TaskObject {
   const { id, task_id, object, status, trace_id, model, created_at, billing } = task;
-  const { duration, usage, error, finished_at } = task;
+  const { duration, usage, error, finished_at, timings } = task;
   const message = erasedMessage;
   return {
     ...{ id, task_id, object, status, message, trace_id, model, created_at },
@@ -185,6 +185,7 @@ export function erasedObject(task: TaskObject): TaskObject {
     ...(usage ? { usage } : {}),
     ...(error ? { error: isCancelled(error) ? error : { message, code: error.code } } : {}),
     ...(finished_at === undefined ? {} : { finished_at }),
+    ...(timings ? { timings } : {}),
   };
 }
 

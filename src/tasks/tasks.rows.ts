@@ -3,6 +3,7 @@
 // (end-task.rows.ts).
 
 import type { Knex } from 'knex';
+import type { VideoRequest } from '../contract/request';
 import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import type { Gather, Gathered } from '../database/gathered';
@@ -201,4 +202,13 @@ export async function listUnfinishedTasks(db: Knex, accountId: string): Promise<
     [accountId],
   );
   return rows.map(({ id }) => id);
+}
+
+/** The parsed body of the create; without fields once the task is forgotten. */
+export async function findRequest(db: Knex, taskId: string): Promise<Partial<VideoRequest>> {
+  const { rows } = await db.raw<{ rows: { request: Partial<VideoRequest> }[] }>(
+    'select request from tasks where id = ?',
+    [taskId],
+  );
+  return rows[0]?.request ?? {};
 }
