@@ -52,6 +52,7 @@ test('the document lists each operation of a task once, lists the callback, and 
   expect(ofTasks.map(([path, item]) => [path, Object.keys(item as object)])).toEqual([
     ['/v1/videos/generations', ['post']],
     ['/v1/videos/generations/{task_id}', ['get', 'delete']],
+    ['/v1/videos/generations/{task_id}/request', ['get']],
     ['/v1/videos/generations/{task_id}/content', ['delete']],
     ['/v1/videos/generations/{task_id}/callbacks', ['get']],
     ['/v1/videos/generations/{task_id}/callbacks/resend', ['post']],

@@ -75,6 +75,7 @@ class Task(_TaskNeeded, total=False):
     error: TaskError
     seed: float
     billing: Billing
+    timings: Timings
 
 class VideoResult(TypedDict, total=False):
     url: str
@@ -104,6 +105,15 @@ class BillingItem(TypedDict):
     unit_price: str
     amount: str
 
+class _TimingsNeeded(TypedDict):
+    queued: float
+
+class Timings(_TimingsNeeded, total=False):
+    placed: float
+    generated: float
+    enhanced: float
+    stored: float
+
 class _WebhookRequestNeeded(TypedDict):
     url: str
 
@@ -121,7 +131,7 @@ class ErrorBodyError(TypedDict):
     message: str
     type: Literal["invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error", "rate_limit_error", "server_error"]
     param: str
-    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "webhook_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "file_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable", "outcome_unknown"]
+    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "webhook_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "file_removed", "request_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable", "outcome_unknown"]
 
 class ErrorBody(TypedDict):
     error: ErrorBodyError
@@ -158,6 +168,7 @@ class CancelledTask(_CancelledTaskNeeded, total=False):
     error: CancelledTaskError
     seed: float
     billing: Billing
+    timings: Timings
     cancel_requested: Literal[True]
 
 class CallbackAttempt(TypedDict):

@@ -133,6 +133,8 @@ export interface Task {
   seed?: number;
   /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;
+  /** Only when final: the seconds of each part of its life. Their sum is the whole. */
+  timings?: Timings;
 }
 
 export interface VideoResult {
@@ -178,6 +180,20 @@ export interface BillingItem {
   amount: string;
 }
 
+/** Seconds. A part that was not reached is absent. */
+export interface Timings {
+  /** From the create until its amount was held. */
+  queued: number;
+  /** Until a generator had it. */
+  placed?: number;
+  /** Until the generator had made the video. */
+  generated?: number;
+  /** Until its super-resolution was made. */
+  enhanced?: number;
+  /** Until the results were stored and the task was settled. */
+  stored?: number;
+}
+
 export interface WebhookRequest {
   /** Public HTTPS address for the callback when the task is final. */
   url: string;
@@ -204,7 +220,7 @@ export interface ErrorBody {
     type: "invalid_request_error" | "authentication_error" | "billing_error" | "permission_error" | "not_found_error" | "rate_limit_error" | "server_error";
     /** JSON path of the first fault, for example `images[3]`; may be empty. */
     param: string;
-    code: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unsupported_value" | "conflicting_parameters" | "model_not_found" | "task_id_required" | "invalid_api_key" | "insufficient_balance" | "budget_exceeded" | "model_not_allowed" | "channel_not_allowed" | "account_disabled" | "task_not_found" | "file_not_found" | "webhook_not_found" | "route_not_found" | "method_not_allowed" | "callback_not_found" | "idempotency_key_reused" | "task_already_finished" | "task_not_finished" | "upload_limit_reached" | "webhook_limit_reached" | "file_removed" | "request_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown";
+    code: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unsupported_value" | "conflicting_parameters" | "model_not_found" | "task_id_required" | "invalid_api_key" | "insufficient_balance" | "budget_exceeded" | "model_not_allowed" | "channel_not_allowed" | "account_disabled" | "task_not_found" | "file_not_found" | "webhook_not_found" | "route_not_found" | "method_not_allowed" | "callback_not_found" | "idempotency_key_reused" | "task_already_finished" | "task_not_finished" | "upload_limit_reached" | "webhook_limit_reached" | "file_removed" | "request_removed" | "request_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown";
   };
 }
 
@@ -255,6 +271,8 @@ export interface CancelledTask {
   seed?: number;
   /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;
+  /** Only when final: the seconds of each part of its life. Their sum is the whole. */
+  timings?: Timings;
   /** The cancellation was accepted. A task that is not final yet ends soon; read on. */
   cancel_requested?: true;
 }

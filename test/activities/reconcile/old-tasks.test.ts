@@ -153,6 +153,7 @@ test('old tasks become slim rows without other rows, and younger and unfinished 
     message: 'The content of this task was erased.',
     ...(before.object.usage ? { usage: before.object.usage } : {}),
     ...(before.object.duration ? { duration: before.object.duration } : {}),
+    ...(before.object.timings ? { timings: before.object.timings } : {}),
   });
   expect([after.request, after.plan]).toEqual([{}, {}]);
   expect(await forgetOld()).toBe(0);
