@@ -70,12 +70,21 @@ const ofJobs = {
  * time, or waits for a free worker. It takes the lease itself, so the next look may come late.
  */
 export const claimLapsed = (db: Knex) =>
-  claimInTurns<OwingJob>(db, {
+  claimInTurns<LapsedJob>(db, {
     ...ofJobs,
     owing: `owes = 'place'`,
-    lease: `interval '30 seconds'`,
-    columns,
+    lease: growing(`interval '30 seconds'`, 'waiting_since'),
+    columns: `${columns}, waiting_since is not null as "hasWaited"`,
   });
+
+/** A lease that grows with the time since this, because each signal grows the history. */
+const growing = (atLeast: string, since: string) =>
+  `greatest(${atLeast}, least(now() - coalesce(${since}, now()), interval '5 minutes'))`;
+
+interface LapsedJob extends OwingJob {
+  /** True if the workflow may wait for a turn of the job. */
+  readonly hasWaited: boolean;
+}
 
 interface OwingTurn extends OwingJob {
   /** True if the slot of the turn has gone to another job. */
@@ -83,15 +92,15 @@ interface OwingTurn extends OwingJob {
 }
 
 /**
- * Claims jobs whose workflow must be told. Each signal grows the history, so a job that has waited long
- * is told seldom. A turn reserves a slot for a short time only.
+ * Claims jobs whose workflow must be told. A job that has waited long is told seldom. A turn reserves a
+ * slot for a short time only.
  */
 export const claimTurns = (db: Knex) =>
   claimInTurns<OwingTurn>(db, {
     ...ofJobs,
     owing: `owes = 'turn'`,
     lease: `case jobs.state when 'waiting' then ${toldAgain}
-                 else greatest(${toldAgain}, least(now() - waiting_since, '5 minutes')) end`,
+                 else ${growing(toldAgain, 'waiting_since')} end`,
     columns: `${columns}, claimed.state = 'waiting' and turn_at < now() - ${reserved} as "isOver"`,
   });
 

@@ -92,8 +92,10 @@ type Slot = ({ readonly outcome: 'taken' } & Taken) | { readonly outcome: 'full'
 /**
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
  * already past this step or its task has ended, so nothing may be sent. `full`: the channel or the
- * account has no free slot, or other waiting jobs come first. The statement locks the row of the
- * task. So a transaction that ends the task waits for this statement and then closes the job.
+ * account has no free slot, or other waiting jobs come first, or a later attempt has queued the job:
+ * then its workflow waits for a turn, and nobody would go on with what this attempt leaves. The
+ * statement locks the row of the task. So a transaction that ends the task waits for this statement
+ * and then closes the job.
  */
 export async function takeSlot(
   db: Knex,
@@ -132,6 +134,7 @@ function takingSlot(condition: string): string {
            repeatable = cast(:repeatable as boolean), searched_since = null,
            attempt = :attempt, owes = 'place', due_at = now() + ${placingLease}
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
+       and ${isOwing('place')}
        and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
        and ${condition}
     returning ${secondsLeft} as "secondsLeft"`;

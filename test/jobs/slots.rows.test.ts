@@ -1,8 +1,14 @@
 // Tests the slots of limited channels in a real PostgreSQL. The tests show which waiting job gets a
 // free slot. No job may wait for ever after a change of the catalogue or after an unused turn.
 
+import { beginPlacing } from '../../src/jobs/owed.rows';
 import { findJob } from '../../src/jobs/queries.rows';
-import { giveTurns, releaseStranded, takeBackTurns, takeSlot } from '../../src/jobs/slots.rows';
+import {
+  giveTurns,
+  releaseStranded,
+  takeBackTurns,
+  takeSlot as takeSlotNow,
+} from '../../src/jobs/slots.rows';
 import {
   closeReported,
   forgetSending,
@@ -28,6 +34,11 @@ afterAll(() => database?.drop());
 /** Returns a new channel, so that tests do not share slots. */
 const aChannel = () => `channel-${++channelsMade}`;
 const to = (channel: string) => ({ channel, upstreamModel: 'm' });
+/** Takes a slot like an attempt that has just begun. */
+const takeSlot: typeof takeSlotNow = async (db, job, ...more) => {
+  await beginPlacing(db, job);
+  return takeSlotNow(db, job, ...more);
+};
 
 async function aJob(accountId = 'acct_test') {
   const job = aJobInput({ accountId });
@@ -110,6 +121,19 @@ test('a job whose turn has expired can still take a free slot', async () => {
   await age(late.taskId, 40);
   expect((await takeSlot(database.db, late, to(channel), 1, 'first')).outcome).toBe('taken');
 });
+
+test.each([1, null])(
+  'an attempt takes no slot once a later one has queued the job (%p)',
+  async (slots) => {
+    const channel = aChannel();
+    const job = await aWaitingJob([channel]);
+    expect((await takeSlotNow(database.db, job, to(channel), slots, 'first')).outcome).toBe('full');
+    expect((await findJob(database.db, job))?.state).toBe('waiting');
+    expect(await turns(channel, slots)).toEqual([job.taskId]);
+    expect((await takeSlotNow(database.db, job, to(channel), slots, 'first')).outcome).toBe('full');
+    expect((await takeSlot(database.db, job, to(channel), slots, 'next')).outcome).toBe('taken');
+  },
+);
 
 test('when the limit of a channel is removed, all waiting jobs get their turn', async () => {
   const channel = aChannel();

@@ -2,7 +2,8 @@
 // limit of running tasks of an account.
 
 import type { JobName } from '../../src/jobs/job.rules';
-import { giveTurns, takeSlot } from '../../src/jobs/slots.rows';
+import { beginPlacing } from '../../src/jobs/owed.rows';
+import { giveTurns, takeSlot as takeSlotNow } from '../../src/jobs/slots.rows';
 import { waitForTurn } from '../../src/jobs/steps.rows';
 import { drawnOrder } from '../../src/planning/channel-order.rules';
 import { anAccountWith } from '../support/books';
@@ -19,6 +20,11 @@ afterAll(() => database?.drop());
 let made = 0;
 const aChannel = () => `channel-${++made}`;
 const to = (channel: string) => ({ channel, upstreamModel: 'm' });
+/** Takes a slot like an attempt that has just begun. */
+const takeSlot: typeof takeSlotNow = async (db, job, ...more) => {
+  await beginPlacing(db, job);
+  return takeSlotNow(db, job, ...more);
+};
 
 async function anAccount(terms: { running_max?: number } = {}) {
   const id = await anAccountWith(database.db, `acct_${++made}`, 0);

@@ -7,10 +7,10 @@ import { owedTurns } from '../../../activities/owed/give-turns';
 import { lapsedPlacements } from '../../../activities/owed/place-jobs';
 import { endLost } from '../../../activities/reconcile/end-tasks';
 import { beginPlacing } from '../../../src/jobs/owed.rows';
-import { giveTurns, releaseStranded } from '../../../src/jobs/slots.rows';
+import { giveTurns, releaseStranded, takeSlot } from '../../../src/jobs/slots.rows';
 import { waitForTurn } from '../../../src/jobs/steps.rows';
 import { stopping } from '../../support/activity-settings';
-import { aSuccess, aTaskInput } from '../../support/builders';
+import { aJobInput, aSuccess, aTaskInput } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { fulfilDue } from '../../support/owed';
 import {
@@ -165,6 +165,35 @@ test(
     await lapse();
     expect(silent).toEqual([taskId]);
   }),
+);
+
+test(
+  'a workflow that waits for a turn gets one if no attempt is at work',
+  onStage(
+    async ({ world, taskId, silent, lapse, row }) => {
+      await until('it waits', async () => (await row())?.state === 'waiting');
+      await until('no attempt is open', async () => {
+        const { raw } = await env.client.workflow.getHandle(taskId).describe();
+        return (raw.pendingActivities ?? []).length === 0;
+      });
+      // Temporal has lost the attempt that took this slot, and its worker.
+      const job = aJobInput({ taskId });
+      await beginPlacing(database.db, job);
+      const to = { channel: 'lost', upstreamModel: 'm' };
+      await takeSlot(database.db, job, to, null, 'lost');
+      expect(await row()).toMatchObject({ state: 'sending', owes: 'place' });
+      await lapse();
+      await until('an attempt takes the job over', () => world.submitted.length === 2);
+      expect(silent).toEqual([]);
+    },
+    (world) => {
+      world.script.submit = async (job) => {
+        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
+        await waitForTurn(database.db, job, ['lost']);
+        return { outcome: 'waiting' };
+      };
+    },
+  ),
 );
 
 test(
