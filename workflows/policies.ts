@@ -44,7 +44,7 @@ export const lastCheckPolicy: ActivityOptions = {
   retry: { initialInterval: '1 s', maximumAttempts: 3 },
 };
 
-/** For cancelJob: a few attempts within a minute. After that the reconciler repeats the cancel. */
+/** For cancelJob: a few attempts within a minute. After that a worker repeats the cancel. */
 export const cancelPolicy: ActivityOptions = {
   summary: 'asks the provider to stop the job',
   startToCloseTimeout: '30 s',

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { isRetryable } from '../../src/database/database';
-import type { JobInput, JobReport } from '../../src/jobs/job.rules';
+import type { JobFailure, JobInput } from '../../src/jobs/job.rules';
 import { takeSlot } from '../../src/jobs/slots.rows';
 import {
   type Destination,
@@ -43,7 +43,7 @@ export function attemptWrites(
     takeOver: () => takeOver(db, job, attempt),
     storeOpened: (placed: { readonly channel: string; readonly upstreamId: string }) =>
       whileRetryable(stopping, () => storeOpened(db, job, placed)),
-    storeRejected: (report: JobReport) => storeRejected(db, job, attempt, report),
+    storeRejected: (failure: JobFailure) => storeRejected(db, job, attempt, failure),
     storeSearched: () => storeSearched(db, job, attempt),
   };
 }

@@ -239,7 +239,7 @@ class Placement {
   private async reject(failure: JobFailure): Promise<Attempted> {
     const { kind } = this.input;
     const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
-    await this.writes.storeRejected(report);
+    await this.writes.storeRejected(failure);
     return { outcome: 'rejected', report };
   }
 

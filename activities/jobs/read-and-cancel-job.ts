@@ -1,5 +1,5 @@
 // Reads a single job at the deadline of its task, and cancels single jobs for the workflow and the
-// reconciler. Regular polling is in watch-channel.ts.
+// duty `cancel`. Regular polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Channel } from '../../src/catalogue/catalogue.rules';

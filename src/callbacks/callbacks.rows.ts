@@ -117,7 +117,7 @@ export async function finishAttempt(
   );
 }
 
-/** Ends a delivery that an operator cancelled. The reconciler does not start it again. */
+/** Ends a delivery that an operator cancelled. It is not started again. */
 export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
   await db.raw(
     `update callbacks set state = 'stopped', next_at = null, changed_at = now()

@@ -1,6 +1,6 @@
 // Creates the folder of stored files when the first process starts. If the database has files, a
-// folder without them is not created: it is probably the mount point of a volume. There, the
-// reconciler would take bytes that it does not find for deleted, and new files would lie below the
+// folder without them is not created: it is probably the mount point of a volume. There, a
+// worker would take bytes that it does not find for deleted, and new files would lie below the
 // mount.
 
 import { join, resolve } from 'node:path';

@@ -68,7 +68,7 @@ const ofOperator: Privileges = {
   webhooks: 'select (id, account_id, url, events, created_at), delete',
   tasks: 'select, update',
   task_labels: 'select, delete',
-  jobs: 'select, update (report), delete',
+  jobs: 'select, update (report, refusal), delete',
   loops: 'select, update (loss_confirmed_until)',
   balances: 'select, insert, update',
   transfers: 'select, insert',

@@ -277,9 +277,11 @@ create table jobs (
   opened_at      timestamptz,
   -- The status in the provider's last report; queued if there is none.
   status         text not null default 'queued',
-  -- The provider's last report, or the reason why this service has given the job up.
+  -- The provider's last report.
   -- \`jsonb\` refuses a text that could not be read later.
   report         jsonb,
+  -- Why no channel has the job: this service gave it up, or a provider refused it.
+  refusal        jsonb,
   -- What the job cost upstream, by the figures of the catalogue when the task was planned; null if
   -- it is not known or if nothing was made. Callers never see it.
   cost_micros    micros,

@@ -1,7 +1,7 @@
 // Stores an uploaded file. The first bytes show the type of the file. A row of the file then
 // reserves space within the limits of the account. Then the bytes are counted, hashed and streamed
 // into the storage. A refused upload leaves neither a row nor bytes. After a fault of the storage the
-// row stays, because the storage may still finish the write; the reconciler then deletes the bytes.
+// row stays, because the storage may still finish the write; a worker then deletes the bytes.
 
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -82,7 +82,7 @@ export async function storeUpload(
   throw new Refused(unavailable, { 'retry-after': '2' });
 }
 
-/** If the storage does not delete the bytes, the row stays, so that the reconciler deletes them. */
+/** If the storage does not delete the bytes, the row stays, so that a worker deletes them. */
 async function removeUnstored(
   db: Knex,
   { storage }: KeyedDeps,

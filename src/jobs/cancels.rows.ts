@@ -7,12 +7,11 @@ import { claimInTurns } from '../owed/claim.rows';
 import type { JobInput, JobName } from './job.rules';
 
 /**
- * True unless the provider has reported the end of the job. If a job has no upstream id, or if the
- * provider did not know it any more, its report comes from this service and not from the provider.
- * Such a report does not show that the job has ended.
+ * True unless the provider has reported the end of the job. If the provider did not know the job any
+ * more, its report does not show that the job has ended.
  */
 export const isNotKnownToEnd = `
-  (report is null or upstream_id is null or report->>'status' in ('queued', 'running')
+  (report is null or report->>'status' in ('queued', 'running')
    or report->'failure'->>'code' = 'job_gone')`;
 
 /** The workflow of the task cancels its job at once. If it does not, a worker does after this time. */

@@ -119,17 +119,23 @@ export interface JobName {
   readonly kind: JobKind;
 }
 
+/** The failure of a job whose report or refusal cannot be stored. */
+export const unreadable: JobFailure = {
+  code: 'unreadable_report',
+  sentence: 'The answer of the generator could not be stored.',
+  ours: true,
+};
+
 /** Replaces a report that cannot be stored, so that its task ends. */
 export function unreadableReport(report: JobReport): JobReport {
   const { kind, channel, upstreamModel, upstreamId } = report;
-  const sentence = 'The answer of the generator could not be stored.';
   return {
     kind,
     ...(channel === undefined ? {} : { channel }),
     ...(upstreamModel === undefined ? {} : { upstreamModel }),
     upstreamId,
     status: 'failed',
-    failure: { code: 'unreadable_report', sentence, ours: true },
+    failure: unreadable,
   };
 }
 

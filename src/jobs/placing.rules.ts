@@ -251,7 +251,7 @@ function afterStoring(upstreamId: string, as: Stored): PlacingStep {
     case 'open':
       return { do: 'wait for the end' };
     case 'unwanted':
-      // If this cancel fails or is not sent, the reconciler repeats it.
+      // If this cancel fails or is not sent, the row owes it.
       return { do: 'cancel', upstreamId, closesRow: true, next: { do: 'wait for the end' } };
     case 'not ours':
       return { do: 'give up', why: 'the job belongs to another task' };

@@ -2,7 +2,7 @@
 
 import type { Knex } from 'knex';
 import { prepare } from '../database/prepared-statement';
-import type { JobKind, JobName, JobReport, JobState, JobStatus } from './job.rules';
+import type { JobFailure, JobKind, JobName, JobReport, JobState, JobStatus } from './job.rules';
 import type { JobOwner } from './lost-job.rules';
 
 export interface Job {
@@ -19,6 +19,8 @@ export interface Job {
   /** Time since `sentAt`, by the clock of the database; 0 if `sentAt` is null. */
   readonly sentAgoMs: number;
   readonly report: JobReport | null;
+  /** Why no channel has the job; null if one has it, or may get it. */
+  readonly refusal: JobFailure | null;
   /** Since this time the provider has not known the job; null if the job is not missing. */
   readonly missingSince: Date | null;
   /**
@@ -38,7 +40,7 @@ export function hasChannel(job: Job | null): job is JobAtChannel {
 
 export const jobColumns = `
   task_id as "taskId", kind, channel, upstream_model as "upstreamModel", state,
-  upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report,
+  upstream_id as "upstreamId", sent_at as "sentAt", repeatable, report, refusal,
   missing_since as "missingSince",
   case when owes = 'cancel' then
        case due_at when 'infinity' then 'given up' else 'wanted' end end as cancel, cost_micros::float8 as "costMicros",

@@ -11,7 +11,14 @@ import { isInState, isOneOf } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { afterWorkflow, isNotKnownToEnd } from './cancels.rows';
 import { costsOf, nameOf } from './costs.rows';
-import { isFinalReport, type JobName, type JobReport, unreadableReport } from './job.rules';
+import {
+  isFinalReport,
+  type JobFailure,
+  type JobName,
+  type JobReport,
+  unreadable,
+  unreadableReport,
+} from './job.rules';
 import { placingLease, toldEndAgain } from './owed.rows';
 import type { Stored } from './placing.rules';
 
@@ -106,7 +113,7 @@ const openSent = prepare<{ readonly stored: Stored }>(
    update jobs
       set state = case state when 'sending' then 'open' else state end,
           upstream_id = :upstreamId, opened_at = coalesce(opened_at, now()),
-          report = case when upstream_id is not null then report end,
+          refusal = null,
           owes = case when ${isUnwanted} then 'cancel' when state = 'sending' then null else owes end,
           due_at = case when ${isUnwanted} then now() + ${afterWorkflow}
                         when state = 'sending' then null else due_at end
@@ -120,25 +127,25 @@ const openSent = prepare<{ readonly stored: Stored }>(
 );
 
 /**
- * Stores for operators why the job was given up. The state of the job does not change.
+ * Stores for operators why no channel has the job. The state of the job does not change.
  * Nothing is stored if a later attempt has taken the job over.
  */
 export async function storeRejected(
   db: Knex,
   { taskId, kind }: JobName,
   attempt: string,
-  report: JobReport,
+  failure: JobFailure,
 ): Promise<void> {
-  const store = async ([stored]: readonly JobReport[]) => {
+  const store = async ([stored]: readonly JobFailure[]) => {
     await db.raw(
-      `update jobs set report = ?
+      `update jobs set refusal = ?
         where task_id = ? and kind = ? and attempt = ? and upstream_id is null`,
       [JSON.stringify(stored), taskId, kind, attempt],
     );
     return [];
   };
-  const { bad } = await withoutBadRows([report], store);
-  if (bad.length > 0) await store([unreadableReport(report)]);
+  const { bad } = await withoutBadRows([failure], store);
+  if (bad.length > 0) await store([unreadable]);
 }
 
 /**

@@ -53,8 +53,8 @@ export function cancelTask({ temporal }: KeyedDeps, find: FindTask): TaskHandler
 
 /**
  * The rows are changed first, so that the links stop working at once. If the storage does not
- * answer, the caller gets a 503. The bytes are then deleted by a repeated call or by the
- * reconciler.
+ * answer, the caller gets a 503. The bytes are then deleted by a repeated call or by a
+ * worker.
  */
 export function deleteTaskContent({ storage }: KeyedDeps, find: FindTask): TaskHandler {
   return async (ctx, taskId) => {

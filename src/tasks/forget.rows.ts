@@ -41,8 +41,12 @@ export async function forgetTasks(db: Knex, tasks: readonly ForgettableTask[]): 
        delete from jobs using forgotten
         where task_id = forgotten.id and is_long_over and state = 'closed' and not (${isToBeCancelled})
      ), without_reports as (
-       update jobs set report = jsonb_build_object('status', jobs.status) from forgotten
-        where task_id = forgotten.id and report is not null
+       update jobs
+          set report = case when report is not null
+                            then jsonb_build_object('status', jobs.status) end,
+              refusal = null
+         from forgotten
+        where task_id = forgotten.id and (report is not null or refusal is not null)
           and not (is_long_over and state = 'closed' and not (${isToBeCancelled}))
      ), without_callbacks as (
        delete from callbacks using forgotten

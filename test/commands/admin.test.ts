@@ -517,15 +517,15 @@ describe('tasks', () => {
     const name = { taskId: id, kind: 'generation' } as const;
     const code = 'InvalidParameter.duration';
     const sentence = 'The generator did not accept the value of duration.';
-    const report = { kind: name.kind, upstreamId: '', failure: { code, sentence } } as const;
-    await storeRejected(database.db, name, '1:2', { ...report, status: 'failed' });
-    expect((await admin(`tasks show ${id} --json`)).json.jobs).toMatchObject([{ report: null }]);
-    await storeRejected(database.db, name, '1:1', { ...report, status: 'failed' });
+    const failure = { code, sentence };
+    await storeRejected(database.db, name, '1:2', failure);
+    expect((await admin(`tasks show ${id} --json`)).json.jobs).toMatchObject([{ refusal: null }]);
+    await storeRejected(database.db, name, '1:1', failure);
     expect((await admin(`tasks show ${id}`)).out).toMatch(
       new RegExp(`^generation .* ${code} `, 'm'),
     );
     const { jobs } = (await admin(`tasks show ${id} --json`)).json;
-    expect(jobs).toMatchObject([{ report: { failure: { code, sentence } } }]);
+    expect(jobs).toMatchObject([{ report: null, refusal: failure }]);
   });
 
   test('a finished task and a task without a workflow cannot be cancelled', async () => {

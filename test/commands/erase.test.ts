@@ -108,8 +108,9 @@ async function anAccountWithContent(storage: Storage): Promise<Content> {
         plan: JSON.stringify({ files: { [`https://${word}/i.png`]: 'file_1' } }),
       },
     );
-    await db.raw('update jobs set report = ? where task_id = ?', [
+    await db.raw('update jobs set report = ?, refusal = ? where task_id = ?', [
       JSON.stringify({ status: 'succeeded', url: `https://${word}/v` }),
+      JSON.stringify({ code: 'refused', sentence: word }),
       taskId,
     ]);
     await db.raw(

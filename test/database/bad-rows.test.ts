@@ -62,10 +62,10 @@ test('a refusal with a text that PostgreSQL cannot read leaves a row that can be
   const failure = { code: 'x\ud83d', sentence: 'It was refused.' };
   const report: JobReport = { kind, upstreamId: '', status: 'failed', failure };
   const job = await anOpenJob(report);
-  await storeRejected(db, job, 'a', report);
-  expect(
-    await db('jobs').where({ task_id: job.taskId }).select(db.raw(`report->'failure' as failure`)),
-  ).toMatchObject([{ failure: unreadable }]);
+  await storeRejected(db, job, 'a', failure);
+  expect(await db('jobs').where({ task_id: job.taskId }).select('refusal')).toMatchObject([
+    { refusal: unreadable },
+  ]);
 });
 
 async function numbersOf(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -37,7 +37,7 @@ export const showTask: AdminCommand = {
       { title: 'UPSTREAM ID', of: ({ upstreamId }) => upstreamId },
       { title: 'SENT', of: ({ sentAt }) => sentAt },
       { title: 'COST', of: (job) => costOf(job) },
-      { title: 'FAILURE', of: ({ report }) => report?.failure?.code },
+      { title: 'FAILURE', of: ({ report, refusal }) => (report?.failure ?? refusal)?.code },
       { title: 'FINDING', of: (job) => job.finding },
     ]);
     const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };

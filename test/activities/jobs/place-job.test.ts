@@ -303,7 +303,7 @@ test('if a provider has neither a list nor idempotency keys, a lost create fails
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   expect((await placed(input)).outcome).toBe('rejected');
   expect(await upstream.accepted(input.taskId)).toBe(1);
-  expect((await findJob(database.db, input))?.report?.failure?.code).toBe('submission_unknown');
+  expect((await findJob(database.db, input))?.refusal?.code).toBe('submission_unknown');
   // The job may run, so its row stays in the state `sending`. Another attempt is rejected again,
   // and the reconciler still tries to cancel the job.
   expect((await placed(input)).outcome).toBe('rejected');
@@ -382,11 +382,10 @@ test('a refusal of the caller’s input fails the job, and no second channel is 
   expect(await upstream.requests()).toBe(1);
   expect(await findJob(database.db, input)).toMatchObject({
     upstreamId: null,
-    report: {
-      failure: {
-        code: 'InputTextSensitiveContentDetected',
-        sentence: expect.stringContaining('prompt'),
-      },
+    report: null,
+    refusal: {
+      code: 'InputTextSensitiveContentDetected',
+      sentence: expect.stringContaining('prompt'),
     },
   });
 });
@@ -399,7 +398,7 @@ test('an accepted job does not keep the refusal of an earlier attempt', async ()
   expect(await placed(input, 1)).toMatchObject({ outcome: 'rejected' });
   // The worker died before Temporal knew of the refusal.
   expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
-  expect(await findJob(database.db, input)).toMatchObject({ state: 'open', report: null });
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'open', refusal: null });
 });
 
 test('the event of a refused create names the refused parameter', async () => {

@@ -80,7 +80,7 @@ export async function dropFile(
   const { db, caller } = ctx.state;
   const key = await removeUpload(db, caller.accountId, file.id);
   if (!key) return;
-  // If the bytes or the row cannot be deleted now, the reconciler finds the removed row.
+  // If the bytes or the row cannot be deleted now, a worker finds the removed row.
   const forget = () => forgetUpload(db, file.id);
   await storage
     .remove(key)
