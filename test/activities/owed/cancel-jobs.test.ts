@@ -40,7 +40,7 @@ const end = (taskId: string, ago: string) =>
   database.db.raw(
     `with ended as (
        update tasks
-          set object = '{"status":"failed"}', finished_at = now() - cast(:ago as interval),
+          set object = '{"status":"failed","data":[]}', finished_at = now() - cast(:ago as interval),
               request = '{}'
         where id = :taskId returning id, status
      ) ${closeJobsOfTask}`,
