@@ -45,4 +45,6 @@ export type ActivitySettings = Pick<
    * is twice as high.
    */
   readonly callbacksPerHostMax: number;
+  /** The maximum of tasks whose results are copied at the same time, in this process. */
+  readonly copiesAtOnceMax: number;
 };

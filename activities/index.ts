@@ -1,7 +1,7 @@
 // All activities, created with their dependencies. The histories of workflows contain the names of
-// activities. So names may be added, but never changed. There are four groups: activities of tasks,
-// of loops, of callbacks and of files. Each group runs on a separate task queue, so that a busy
-// group does not delay another group.
+// activities. So names may be added, but never changed. There are three groups: activities of tasks,
+// of loops and of callbacks. Each group runs on a separate task queue, so that a busy group does not
+// delay another group.
 
 import { createCallbackActivities } from './callbacks/attempt-callback';
 import type { WorkerDeps } from './deps';
@@ -14,15 +14,13 @@ import { createBillingActivities } from './money/billing';
 import { createUsageActivities } from './money/roll-up-usage';
 import { createReconcileActivities } from './reconcile/reconcile';
 
-/**
- * The activities of a task. The activities that store its results are created by
- * createFileActivities.
- */
+/** The activities of a task. */
 export function createTaskActivities(deps: WorkerDeps) {
   return {
     ...createBillingActivities(deps),
     ...createRunJob(deps),
     ...createFollowActivities(deps),
+    ...createFileActivities(deps),
   };
 }
 
@@ -37,7 +35,7 @@ export function createLoopActivities(deps: WorkerDeps) {
 }
 
 export type { WorkerDeps };
-export { createCallbackActivities, createFileActivities };
+export { createCallbackActivities };
 
 export type Activities = ReturnType<typeof createTaskActivities> &
   ReturnType<typeof createLoopActivities>;

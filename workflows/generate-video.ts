@@ -13,9 +13,8 @@ import {
   proxyLocalActivities,
   sleep,
   startChild,
-  workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities, createFileActivities } from '../activities';
+import type { Activities } from '../activities';
 import type { TaskObject } from '../src/contract/task';
 import type { StoredResults } from '../src/files/results.rules';
 import type { JobInput, JobKind, JobReport } from '../src/jobs/job.rules';
@@ -32,7 +31,7 @@ import {
 import type { LiveTask } from '../src/tasks/task.rules';
 import type { ClosedTask, TaskInput } from '../src/tasks/task-transactions.rules';
 import { callbackActivities } from './deliver-callback';
-import { callbackWorkflowId, queuesOf, workflowNames } from './messages';
+import { callbackWorkflowId, workflowNames } from './messages';
 import {
   cancelPolicy,
   firstCallbackPolicy,
@@ -44,6 +43,7 @@ import {
 import { TaskProgress } from './task-progress';
 
 const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
+const { storeResults } = proxyActivities<Activities>(storePolicy);
 const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
 
@@ -183,11 +183,6 @@ const storedWithinSecondsMin = 600;
 /** Copies the results into the storage. A failed copy is repeated without another job. */
 async function store(task: Task): Promise<StoredResults> {
   const { taskId, traceId } = task;
-  const taskQueue = queuesOf(workflowInfo().taskQueue).files;
-  const { storeResults } = proxyActivities<ReturnType<typeof createFileActivities>>({
-    ...storePolicy,
-    taskQueue,
-  });
   const leftSeconds = Math.ceil(remainingMs(task) / 1_000);
   const triedForSeconds = Math.max(storedWithinSecondsMin, leftSeconds);
   const sources = resultSources({ ...workOf(task), stored: undefined });

@@ -20,7 +20,6 @@ export function queuesOf(taskQueue: string) {
     tasks: taskQueue,
     loops: `${taskQueue}-loops`,
     callbacks: `${taskQueue}-callbacks`,
-    files: `${taskQueue}-files`,
   } as const;
 }
 

@@ -79,7 +79,8 @@ export const firstCallbackPolicy: ActivityOptions = {
 
 /**
  * For the copy of results into the storage. The activity decides when to give up, so attempts are
- * unlimited. If a worker dies, the missing heartbeat shows that within 15 s.
+ * unlimited. If a worker dies, the missing heartbeat shows that within 15 s. A worker with too many
+ * copies refuses further ones, which come back after the same pauses as those that fail.
  */
 export const storePolicy: ActivityOptions = {
   summary: 'copies the results into the storage',

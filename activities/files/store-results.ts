@@ -13,14 +13,31 @@ import { CopyFailure, copyResult } from './copy-result';
 import { headersFor, renewLink } from './new-link';
 
 export function createFileActivities(deps: WorkerDeps) {
+  let atOnce = 0;
   return {
     /**
      * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
      * results are stored, or if they could not be stored in time.
      */
-    storeResults: (input: StoreResults): Promise<StoredResults> =>
-      whileBeating(() => storeResults(deps, input)),
+    async storeResults(input: StoreResults): Promise<StoredResults> {
+      // A slow storage may not take all slots of the tasks. One that waits for its turn takes none.
+      if (atOnce >= deps.settings.copiesAtOnceMax) throw tooManyCopies();
+      atOnce += 1;
+      try {
+        return await whileBeating(() => storeResults(deps, input));
+      } finally {
+        atOnce -= 1;
+      }
+    },
   };
+}
+
+function tooManyCopies(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'TooManyCopies',
+    message: 'This worker stores the results of other tasks; this task waits.',
+    category: 'BENIGN',
+  });
 }
 
 async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<StoredResults> {

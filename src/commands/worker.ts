@@ -1,4 +1,4 @@
-// The worker process: it opens the database, waits for the right schema and starts the four
+// The worker process: it opens the database, waits for the right schema and starts the three
 // Temporal workers. When the process stops, the workers end first, then the metrics and the
 // database.
 
@@ -98,9 +98,12 @@ function settingsOf(config: ConfigOf<'worker'>): WorkerSettings {
     cachedWorkflowsMax: config.workerCachedWorkflowsMax,
     activitySlots: config.workerActivitySlots,
     callbackSlots: Math.ceil(config.workerActivitySlots / 2),
-    fileSlots: Math.ceil(config.workerActivitySlots / 2),
     reconcileIntervalSeconds: config.reconcileIntervalSeconds,
-    activities: { ...config, callbacksPerHostMax: perHostMax(config) },
+    activities: {
+      ...config,
+      callbacksPerHostMax: perHostMax(config),
+      copiesAtOnceMax: Math.ceil(config.workerActivitySlots / 2),
+    },
     deployment: config.workerBuildId
       ? { name: config.workerDeploymentName, buildId: config.workerBuildId }
       : null,

@@ -203,7 +203,7 @@ export const table = z.object({
   WORKER_ACTIVITY_SLOTS: whole(1, 10_000)
     .default(100)
     .describe(
-      'Task activities a worker runs at once; half as many callback attempts and copies of results run beside them.',
+      'Task activities a worker runs at once, at most half of them copies of results; half as many callback attempts run beside them.',
     ),
   WORKER_DEPLOYMENT_NAME: text()
     .default('video-generation-service')

@@ -62,14 +62,13 @@ async function ask(deps: Checked): Promise<WorkerHealth> {
       (worker) =>
         worker.options.taskQueue === queue && worker.getStatus().numInFlightActivities > 0,
     );
-  const [workflows, loops, callbacks, files, silent] = await Promise.all([
+  const [workflows, loops, callbacks, silent] = await Promise.all([
     within(polls(deps, queues.tasks, workflowTasks)),
     isBusy(queues.loops) || within(polls(deps, queues.loops, activityTasks)),
     isBusy(queues.callbacks) || within(polls(deps, queues.callbacks, activityTasks)),
-    isBusy(queues.files) || within(polls(deps, queues.files, activityTasks)),
     within(listUnwatched(db, watcherSilentSeconds)),
   ]);
-  const polling = [workflows, loops, callbacks, files].every((seen) => seen === true);
+  const polling = [workflows, loops, callbacks].every((seen) => seen === true);
   const database = silent !== null;
   const parts = { polls: polling, database, watchers: silent?.length === 0 };
   return { ready: polling && database, parts };

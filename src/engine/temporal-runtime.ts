@@ -48,7 +48,7 @@ function temporalLogger(log: Logger): DefaultLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) => {
     const { error, taskQueue, workflowId, activityType } = (meta ?? {}) as Record<string, unknown>;
     const fields = { event: 'temporal', taskQueue, task: workflowId, activityType, err: error };
-    // Three of our four workers run activities only, so this warning is expected.
+    // Two of our three workers run activities only, so this warning is expected.
     if (message.startsWith('No workflows registered')) log.debug(fields, message);
     else if (level === 'ERROR') log.error(fields, message);
     else log.warn(fields, message);

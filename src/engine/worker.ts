@@ -1,7 +1,6 @@
-// Runs the four Temporal workers of a worker process on one connection. The four workers are for
-// tasks, for the activities of loops (watchers, reconciler and audit), for callbacks, and for
-// copies of results. Each worker has its own queue and slots. So slow callbacks or a slow storage
-// cannot delay a task (docs/decisions.md, 12).
+// Runs the three Temporal workers of a worker process on one connection. They are for tasks, for the
+// activities of loops (watchers, reconciler and audit), and for callbacks. Each worker has its own
+// queue and slots, so slow callbacks cannot delay a task (docs/decisions.md, 12).
 
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
@@ -9,7 +8,6 @@ import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/w
 import type { Knex } from 'knex';
 import {
   createCallbackActivities,
-  createFileActivities,
   createLoopActivities,
   createTaskActivities,
   type WorkerDeps,
@@ -42,7 +40,6 @@ export interface WorkerSettings {
   readonly cachedWorkflowsMax: number;
   readonly activitySlots: number;
   readonly callbackSlots: number;
-  readonly fileSlots: number;
   readonly reconcileIntervalSeconds: number;
   readonly activities: WorkerDeps['settings'];
   readonly deployment: { readonly name: string; readonly buildId: string } | null;
@@ -94,7 +91,7 @@ export async function startWorker(
     await owed.close();
     await connections.close();
   });
-  // If one worker fails, all four are stopped: a partly running process is hard to diagnose.
+  // If one worker fails, all are stopped: a partly running process is hard to diagnose.
   for (const run of running) run.catch(() => stopAll(workers, stopping));
   return {
     done,
@@ -167,12 +164,6 @@ function createWorkers(
       activities: activities.callbacks,
       maxConcurrentActivityTaskExecutions: settings.callbackSlots,
     }),
-    Worker.create({
-      ...common,
-      taskQueue: queues.files,
-      activities: activities.files,
-      maxConcurrentActivityTaskExecutions: settings.fileSlots,
-    }),
   ]);
 }
 
@@ -212,7 +203,6 @@ function createActivities(deps: WorkerDeps) {
     tasks: traced(createTaskActivities(deps)),
     loops: createLoopActivities(deps),
     callbacks: createCallbackActivities(deps),
-    files: traced(createFileActivities(deps)),
   };
 }
 

@@ -7,6 +7,7 @@ export const activitySettings: ActivitySettings = {
   dangerouslyAllowHosts: [],
   dangerouslyAllowProviderHosts: [],
   callbacksPerHostMax: 10,
+  copiesAtOnceMax: 20,
   filesKeptDays: 30,
   tasksKeptDays: 400,
   reportsTimeZone: 'UTC',

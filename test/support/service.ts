@@ -80,6 +80,8 @@ interface ServiceOptions {
   readonly allowHosts?: readonly string[];
   readonly reconcileIntervalSeconds?: number;
   readonly callbacksPerHost?: number;
+  readonly activitySlots?: number;
+  readonly copiesAtOnceMax?: number;
   /** Wraps the storage, so that a test can make it fail. */
   readonly storage?: (storage: Storage) => Storage;
   /** API keys of channels, by the name of their variable. All others have the studio's key. */
@@ -254,9 +256,8 @@ function workerSettings(
     },
     workflowBundle: workflowBundle(),
     cachedWorkflowsMax: 500,
-    activitySlots: 50,
+    activitySlots: options.activitySlots ?? 50,
     callbackSlots: 20,
-    fileSlots: 20,
     reconcileIntervalSeconds: options.reconcileIntervalSeconds ?? 3_600,
     activities: {
       ...activitySettings,
@@ -264,6 +265,7 @@ function workerSettings(
       dangerouslyAllowHosts: [...allowHosts],
       dangerouslyAllowProviderHosts: [...allowHosts],
       callbacksPerHostMax: options.callbacksPerHost ?? 10,
+      copiesAtOnceMax: options.copiesAtOnceMax ?? 20,
     },
     deployment: null,
   };

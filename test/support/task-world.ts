@@ -6,11 +6,7 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import type {
-  createCallbackActivities,
-  createFileActivities,
-  createTaskActivities,
-} from '../../activities';
+import type { createCallbackActivities, createTaskActivities } from '../../activities';
 import type { TaskObject } from '../../src/contract/task';
 import type { KeptResults, StoredResults, StoreResults } from '../../src/files/results.rules';
 import {
@@ -34,7 +30,6 @@ import type { CoveredWorkflows } from './coverage';
 import { until } from './until';
 
 type TaskActivities = ReturnType<typeof createTaskActivities>;
-type FileActivities = ReturnType<typeof createFileActivities>;
 type CallbackActivities = ReturnType<typeof createCallbackActivities>;
 
 export interface World {
@@ -92,7 +87,7 @@ export interface Worlds {
   close(): Promise<void>;
 }
 
-/** Starts a worker for tasks, one for files and one for callbacks. All worlds share them. */
+/** Starts a worker for tasks and one for callbacks. All worlds share them. */
 export async function openWorlds(
   env: TestWorkflowEnvironment,
   workflows: CoveredWorkflows,
@@ -102,11 +97,6 @@ export async function openWorlds(
   const worlds: WorldsByTask = new Map();
   const workers = await Promise.all([
     Worker.create({ ...common, taskQueue, ...workflows, activities: activitiesOf(worlds) }),
-    Worker.create({
-      ...common,
-      taskQueue: `${taskQueue}-files`,
-      activities: fileActivitiesOf(worlds),
-    }),
     Worker.create({
       ...common,
       taskQueue: `${taskQueue}-callbacks`,
@@ -154,16 +144,6 @@ export function ourLinks({ sources }: StoreResults): KeptResults['links'] {
   return Object.fromEntries(
     sources.map(({ role, url }) => [role, `https://api.example.com/files/of?${url}`]),
   );
-}
-
-function fileActivitiesOf(worlds: WorldsByTask): FileActivities {
-  return {
-    async storeResults(results) {
-      const world = worldOf(worlds, results);
-      world.stored.push(results);
-      return world.script.store(results);
-    },
-  };
 }
 
 function callbackActivitiesOf(worlds: WorldsByTask): CallbackActivities {
@@ -230,6 +210,11 @@ function activitiesOf(worlds: WorldsByTask): TaskActivities {
       // here, so the test unlocks the skipping.
       await world.env.connection.testService?.unlockTimeSkipping({});
       throw new CompleteAsyncError();
+    },
+    async storeResults(results) {
+      const world = worldOf(worlds, results);
+      world.stored.push(results);
+      return world.script.store(results);
     },
     async readJob(name) {
       const world = worldOf(worlds, name);

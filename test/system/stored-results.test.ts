@@ -7,7 +7,7 @@ import { setTerms } from '../../src/accounts/terms.rows';
 import { audit } from '../../src/money/audit.rows';
 import { acceptedJobs } from '../support/accepted-jobs';
 import { deleteDueFiles } from '../support/owed';
-import { type Service, startService, textTask } from '../support/service';
+import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { timePasses } from '../support/time-passes';
 import { until } from '../support/until';
 import { failingStorage } from './failing-storage';
@@ -16,11 +16,16 @@ const storage = failingStorage();
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService({ storage: storage.around });
+  service = await startService({
+    storage: storage.around,
+    activitySlots: 4,
+    copiesAtOnceMax: 2,
+  });
 });
 afterAll(() => service?.close());
 afterEach(async () => {
   storage.isAway = false;
+  storage.isSlow = false;
   expect(service.failures).toEqual([]);
   expect((await audit(service.db)).differences).toEqual([]);
 });
@@ -118,6 +123,26 @@ test('while the storage is unavailable, the stage of a task is "storing", and a 
   expect(task).toMatchObject({ status: 'succeeded', billing: { charged: '5.009400' } });
   expect((await played(task.video_url)).status).toBe(200);
 });
+
+test('copies that a slow storage holds up keep no other task from its job, and all videos are stored in the end', async () => {
+  storage.isSlow = true;
+  const read = async (id: string) =>
+    (await service.call('GET', `/v1/videos/generations/${id}`)).json as {
+      status: string;
+      stage?: string;
+    };
+  // More than the worker has slots.
+  const held = await Promise.all(Array.from({ length: 6 }, () => service.create(textTask())));
+  for (const { json } of held) {
+    await until('it is being stored', async () => (await read(json.id)).stage === 'storing');
+  }
+  const { json: other } = await service.create(textTask({ run_s: 600 }));
+  await until('its job runs', async () => (await read(other.id)).stage === 'generation');
+  storage.isSlow = false;
+  for (const { json } of held) expect((await service.finished(json.id)).status).toBe('succeeded');
+  await cancelTask(service.call, other.id);
+  expect((await service.finished(other.id)).status).toBe('failed');
+}, 240_000);
 
 test('a task whose video can never be fetched fails and is refunded, and its files are removed', async () => {
   const { db, storage: kept } = service;

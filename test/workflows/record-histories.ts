@@ -169,7 +169,6 @@ async function recordLoops(
   const workers = await Promise.all([
     Worker.create({ ...common, taskQueue, workflowBundle: bundle, activities }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-callbacks`, activities }),
-    Worker.create({ ...common, taskQueue: `${taskQueue}-files`, activities }),
     Worker.create({ ...common, taskQueue: `${taskQueue}-loops`, activities }),
   ]);
   const runs = workers.map((worker) => worker.run());

@@ -9,6 +9,7 @@ import { takeDown } from '../../../src/tasks/remove-files.rows';
 import { aSuccess } from '../../support/builders';
 import { quietWorker } from '../../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { until } from '../../support/until';
 import { startUpstream, type Upstream } from '../../support/upstream';
 import { webServers } from '../../support/web-servers';
 
@@ -103,6 +104,37 @@ test('a copy that ends after another attempt has given up is not stored', async 
   expect(await giveUpResults(database.db, taskId)).toBe(true);
   expect(await markStored(database.db, fileId, storedBytes, 30)).toBeNull();
   expect(await store(taskId)).toEqual({ stored: false });
+});
+
+test('a worker that copies the results of as many tasks as it may refuses another task until one copy ends', async () => {
+  let release = () => undefined as void;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let isAsked = false;
+  const host = await serve((_, response) => {
+    isAsked = true;
+    void held.then(() => response.writeHead(503).end());
+  });
+  const settings = {
+    ...upstream.deps.settings,
+    copiesAtOnceMax: 1,
+    dangerouslyAllowProviderHosts: [host],
+  };
+  const { storeResults } = createFileActivities({ ...upstream.deps, settings });
+  const copy = async () => {
+    const { taskId } = await upstream.input();
+    const sources = [
+      { role: 'video', url: `http://${host}/x`, channel: 'studio', expiresAt: null },
+    ] as const;
+    return quietWorker().run(storeResults, { taskId, traceId: '', sources, triedForSeconds: 600 });
+  };
+  const first = copy();
+  await until('the first copy has begun', () => isAsked);
+  await expect(copy()).rejects.toMatchObject({ type: 'TooManyCopies' });
+  release();
+  await expect(first).rejects.toMatchObject({ type: 'NotStored' });
+  await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
 });
 
 /** Files from a local host, whose job answers each read with this link. */
