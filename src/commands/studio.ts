@@ -9,7 +9,7 @@ import { type Command, CommandError, runsUntilStopped } from './command';
 export const studio: Command<'studio'> = async ({ config, log }) => {
   const dataDir = join(config.dataDir, 'studio');
   // A second studio would replace the journal of the first.
-  const lock = await lockStack(dataDir, () => undefined);
+  const lock = await lockStack(dataDir);
   const running = await createStudio({
     host: config.studioHost,
     port: config.studioPort,

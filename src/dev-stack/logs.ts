@@ -1,7 +1,7 @@
 // The output of the stack's parts. Each part has its own log file, which gets every line of the
 // part. Warnings and errors also go to the terminal.
 
-import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from 'node:fs';
+import { createWriteStream, mkdirSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { unprintable } from '../commands/admin/tables';
 
@@ -10,9 +10,6 @@ export interface StackLogs {
   close(): Promise<void>;
 }
 
-// If a log file is larger than this at the start of the stack, the file gets the ending `.1`. An
-// older file with this ending is replaced.
-const sizeMax = 20 * 1024 * 1024;
 // The level comes first in a log line. So this pattern finds warnings and errors, and other lines
 // are not parsed: an API writes thousands of lines per second.
 const isShown = /^\{"level":"(?:warn|error|fatal)"/;
@@ -23,9 +20,7 @@ export function openLogs(folder: string, show: (line: string) => void): StackLog
   const fileOf = (part: string) => {
     let file = files.get(part);
     if (!file) {
-      const path = join(folder, `${part}.log`);
-      setAside(path);
-      file = createWriteStream(path, { flags: 'a' });
+      file = createWriteStream(join(folder, `${part}.log`), { flags: 'a' });
       // A full disk must not stop the stack. Lines are then lost.
       file.on('error', () => undefined);
       files.set(part, file);
@@ -82,11 +77,3 @@ export function reasonIn(lastWords: string): string | null {
 }
 
 const trimmed = (text: string) => text.trim();
-
-function setAside(path: string): void {
-  try {
-    if (statSync(path).size > sizeMax) renameSync(path, `${path}.1`);
-  } catch {
-    // The file does not exist yet.
-  }
-}

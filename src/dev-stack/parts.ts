@@ -64,10 +64,9 @@ export function newPart(site: Site, name: string, launch: () => Promise<Launched
     launch,
     supervised: options.supervised ?? false,
     onStarted(pid) {
-      lock.record(name, pid);
+      lock.record(pid);
       site.onPartStarted();
     },
-    onEnded: () => lock.forget(name),
     onDeath: ({ how, lastWords, againInMs }) => {
       const next = againInMs === null ? '' : `; it is started again in ${againInMs / 1000} s`;
       const why = how.includes('killed') ? null : reasonIn(lastWords);

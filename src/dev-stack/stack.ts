@@ -43,7 +43,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const dataDir = resolve(options.dataDir);
   const progress = options.progress ?? silent;
-  const lock = await lockStack(dataDir, progress.line, options.onGivenUp);
+  const lock = await lockStack(dataDir, options.onGivenUp);
   if (options.setAside) await setAside(dataDir, progress.line);
   await removeDevFile(dataDir);
   const without = new Set<string>(options.without);

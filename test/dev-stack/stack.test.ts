@@ -211,7 +211,7 @@ test('a killed process of the stack is restarted, and `dev.json` is updated', as
     const now = data.devFile()?.pids.api;
     return now !== undefined && now !== before.api && stack.said().includes('api is back');
   });
-  expect(stack.said()).toMatch(/api .*SIGKILL.* 0\.5 s/);
+  expect(stack.said()).toMatch(/api .*SIGKILL.* 1 s/);
   expect((await taskAt()).status).toBe('succeeded');
 });
 

@@ -23,8 +23,8 @@ afterEach(async () => {
 /** Returns the ids of the processes that the stack has recorded so far. */
 function recorded(): number[] {
   try {
-    const { stack, parts } = JSON.parse(readFileSync(join(data.path, 'stack.lock'), 'utf8'));
-    return Object.values<{ pid: number }>({ stack, ...parts }).map(({ pid }) => pid);
+    const lines = readFileSync(join(data.path, 'stack.lock'), 'utf8').split('\n');
+    return lines.filter(Boolean).map((line) => Number(line.split(' ')[0]));
   } catch {
     return [];
   }
