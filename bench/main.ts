@@ -1,14 +1,10 @@
-// `npm run bench` measures the rows and prints a table. Most rows compare the service with a bare
-// reference in the same run. An error, an unfinished task or wrong books end the run without the
-// final table. `-- --only post,get` measures only these two rows. `-- --quick` uses small sizes.
-// `-- --old-tasks 1670000` writes ten million database rows for the row `retention`, and
-// `-- --only lists --old-tasks 10000000` ten million tasks, in 26 GB, for the row `lists`. The rows
-// `cluster` and `shards` run only if `--only` names them, because their programs are built with Go.
+// `npm run bench` measures the rows and prints a table (bench/README.md). An error, an unfinished
+// task or wrong books end the run without the final table.
 
 import { parseArgs } from 'node:util';
 import { audit } from '../src/money/audit.rows';
 import { printTable, writeResults } from './report';
-import type { Finding, Row } from './row';
+import type { Finding } from './row';
 import { rows } from './rows';
 import { openWorld, type World } from './world';
 
@@ -40,8 +36,7 @@ async function main(): Promise<void> {
   const { world, close } = await openWorld(settings, say);
   try {
     const findings: (Finding & { readonly row: string })[] = [];
-    const isWanted = ({ name, onlyByName }: Row) => wanted?.includes(name) ?? !onlyByName;
-    for (const row of rows.filter(isWanted)) {
+    for (const row of rows.filter(({ name }) => wanted?.includes(name) ?? true)) {
       const started = Date.now();
       const found = await row.measure(world);
       await booksMustAgree(world);

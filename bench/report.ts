@@ -23,20 +23,19 @@ export function printTable(findings: readonly Finding[], out: NodeJS.WritableStr
 }
 
 function cellsOf(finding: Finding): string[] {
-  const { figure, unit, ours, reference, ratio, spread, wanted, met } = finding;
+  const { figure, unit, ours, reference, spread, wanted, met } = finding;
   return [
     figure,
     `${shown(ours)} ${unit}`,
     reference === undefined ? '–' : `${shown(reference)} ${unit}`,
-    ratio === undefined ? '–' : ratio.toFixed(2),
+    reference ? (ours / reference).toFixed(2) : '–',
     spread ? `${spread[0].toFixed(2)}–${spread[1].toFixed(2)}` : '–',
     wanted ?? '–',
     met === undefined ? '' : met ? 'yes' : 'NO',
   ];
 }
 
-function shown(value: number | string): string {
-  if (typeof value === 'string') return value;
+function shown(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 

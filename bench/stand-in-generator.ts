@@ -4,7 +4,6 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pipeline } from 'node:stream/promises';
 
 interface Job {
   readonly id: string;
@@ -19,12 +18,12 @@ const statusOfModel = { parked: 'queued', running: 'running', instant: 'succeede
 
 const jobs = new Map<string, Job>();
 const byTask = new Map<string, Job>();
-const counts = { creates: 0, lists: 0, reads: 0, callbacks: 0 };
+const counts = { creates: 0, lists: 0 };
 // About as many tokens as four seconds of 480p need.
 const usage = { completion_tokens: 40_000, total_tokens: 40_000 };
 
 const server = createServer((request, response) => {
-  if (request.url?.startsWith('/files/')) return void sendVideo(response);
+  if (request.url?.startsWith('/files/')) return sendVideo(response);
   answer(request).then(
     ({ status, body }) => send(response, status, body),
     (error: unknown) => send(response, 500, { error: { code: 'Bug', message: String(error) } }),
@@ -36,8 +35,6 @@ process.once('disconnect', () => process.exit(0));
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
   const url = new URL(request.url ?? '/', 'http://generator');
-  if (url.pathname.startsWith('/api/v1/')) return enhance(request, url.pathname);
-  if (url.pathname === '/hook') return hear(request);
   const [, area, last = ''] = /^\/(control|contents\/generations\/tasks)\/?(.*)$/.exec(
     url.pathname,
   ) ?? [undefined, ''];
@@ -45,7 +42,6 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body:
   if (area !== 'contents/generations/tasks') return { status: 404, body: {} };
   if (request.method === 'POST') return create(request, await bodyOf(request));
   if (last === '') return list(url.searchParams.getAll('filter.task_ids'));
-  counts.reads += 1;
   const job = jobs.get(last);
   return job ? { status: 200, body: viewOf(job) } : notFound();
 }
@@ -78,8 +74,7 @@ function list(ids: readonly string[]) {
 
 /**
  * The commands of the bench. `finish` ends the jobs of these tasks now, and `run` starts them.
- * `seed` adds `count` running jobs. `videos` sets the size of all later videos and the number of
- * transfers that wait for each other. `counts` returns the numbers of calls since the start.
+ * `counts` returns the numbers of calls since the start.
  */
 function control(what: string, body: Record<string, unknown>) {
   if (what === 'finish' || what === 'run') {
@@ -92,41 +87,7 @@ function control(what: string, body: Record<string, unknown>) {
     }
     return { status: 200, body: { atMs: now } };
   }
-  if (what === 'seed') seed(Number(body.count));
-  if (what === 'videos') videos = body as unknown as Videos;
-  return { status: 200, body: { ...counts, jobs: jobs.size } };
-}
-
-/** Creates and reads enhancements. An enhancement has already ended at its first read. */
-function enhance(request: IncomingMessage, path: string) {
-  request.resume();
-  const id = path.split('/').at(-1) ?? '';
-  if (request.method === 'POST') {
-    enhancements += 1;
-    return { status: 200, body: { success: true, task_id: `enhance-${enhancements}` } };
-  }
-  const result = { video_url: `${address()}/files/${id}.mp4`, duration: 4, fps: 24 };
-  return { status: 200, body: { success: true, task_id: id, status: 'completed', result } };
-}
-
-let enhancements = 0;
-
-function hear(request: IncomingMessage) {
-  request.resume();
-  counts.callbacks += 1;
-  return { status: 200, body: {} };
-}
-
-function seed(count: number): void {
-  const now = Date.now();
-  for (let n = 1; n <= count; n += 1) {
-    const taskId = `task_${n}`;
-    const id = `cgt-${taskId}`;
-    const createdAt = Math.floor(now / 1_000);
-    const job: Job = { id, taskId, createdAt, status: 'running', finishedAtMs: now };
-    jobs.set(id, job);
-    byTask.set(taskId, job);
-  }
+  return { status: 200, body: counts };
 }
 
 function viewOf({ id, status, createdAt, finishedAtMs }: Job) {
@@ -151,46 +112,12 @@ function address(): string {
   return `http://127.0.0.1:${port}`;
 }
 
-const pieceBytes = 64 * 1024;
-const zeros = Buffer.alloc(pieceBytes);
 // The first bytes of an MP4 file; the rest is zeros.
-const firstPiece = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1')], pieceBytes);
+const video = Buffer.concat([Buffer.from('\0\0\0\x20ftypisom', 'latin1')], 64 * 1024);
 
-interface Videos {
-  readonly bytes: number;
-  /**
-   * A transfer waits after its first piece until this many transfers have begun. After that, later
-   * transfers do not wait.
-   */
-  readonly together: number;
-}
-
-let videos: Videos = { bytes: pieceBytes, together: 1 };
-const waiting: (() => void)[] = [];
-
-async function sendVideo(response: ServerResponse): Promise<void> {
-  const { bytes, together } = videos;
-  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
-  async function* pieces() {
-    yield firstPiece;
-    if (together > 1) await untilTogether(together);
-    for (let left = bytes - pieceBytes; left > 0; left -= pieceBytes) {
-      yield left < pieceBytes ? zeros.subarray(0, left) : zeros;
-    }
-  }
-  // A receiver may close the connection early. This error is ignored, because the bench counts the
-  // bytes that have arrived.
-  await pipeline(pieces, response).catch(() => undefined);
-}
-
-async function untilTogether(count: number): Promise<void> {
-  const begun = new Promise<void>((resolve) => waiting.push(resolve));
-  if (waiting.length >= count) {
-    for (const go of waiting.splice(0)) go();
-    // Later transfers do not wait. A repeated transfer would wait for ever, because it is alone.
-    videos = { ...videos, together: 1 };
-  }
-  await begun;
+function sendVideo(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': video.length });
+  response.end(video);
 }
 
 function notFound() {

@@ -27,7 +27,6 @@ export interface World {
   readonly connection: Connection;
   readonly db: Knex;
   readonly pool: Pool;
-  readonly folder: string;
   readonly settings: Settings;
   readonly say: (line: string) => void;
   anAccount(): Promise<Account>;
@@ -37,7 +36,7 @@ interface Settings {
   readonly rounds: number;
   /** The time limit for creating the waiting tasks. */
   readonly creatingSeconds: number;
-  /** The number of old tasks for `retention`, where each has six database rows, and for `lists`. */
+  /** The number of old tasks for `lists`. */
   readonly oldTasks: number;
   /** Small sizes, only to check that every row works. The figures are not usable. */
   readonly quick: boolean;
@@ -54,10 +53,7 @@ export const openingMicros = 10 ** 15;
 /** The models of the bench's catalogue. The stand-in generator defines the status of their jobs. */
 export const models = {
   parked: 'bench-parked',
-  running: 'bench-running',
   instant: 'bench-instant',
-  /** Like `instant`, but on the channel that is polled every three seconds. */
-  polled: 'bench-polled',
   /** Like `parked`, but on the channel that is polled ten times a second. */
   held: 'bench-held',
 } as const;
@@ -102,7 +98,6 @@ export async function openWorld(
       connection,
       db,
       pool,
-      folder,
       settings,
       say,
       anAccount: () => createAccount(db, { name: 'bench', creditMicros: openingMicros }),
@@ -171,9 +166,7 @@ function writeCatalogue(folder: string, generatorUrl: string): string {
     models: {
       ...shipped,
       [models.parked]: model('slow', 'parked'),
-      [models.running]: model('slow', 'running'),
       [models.instant]: model('fast', 'instant'),
-      [models.polled]: model('slow', 'instant'),
       [models.held]: model('fast', 'parked'),
     },
   };

@@ -15,10 +15,10 @@ interface Copy {
 export function createBareActivities(pool: Pool, { from, folder }: Copy) {
   return {
     async storeRow(id: string): Promise<void> {
-      await pool.query('insert into bench_rows (id, object) values ($1, $2)', [
-        id,
-        JSON.stringify({ id, status: 'submitted' }),
-      ]);
+      await pool.query(
+        'insert into bench_rows (id, object) values ($1, $2) on conflict (id) do update set object = $2',
+        [id, JSON.stringify({ id, status: 'submitted' })],
+      );
     },
     async nothing(): Promise<void> {},
     async copyFile(id: string): Promise<void> {

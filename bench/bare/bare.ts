@@ -7,18 +7,18 @@ import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/clie
 import { bundleWorkflowCode } from '@temporalio/worker';
 import type { Pool } from 'pg';
 import { startProcess, startServer } from '../support/start-server';
-import type { parked, whole, wholeStored } from './workflows';
+import type { parked, whole } from './workflows';
 
-export type BareKind = 'parked' | 'whole' | 'wholeStored';
+export type BareKind = 'parked' | 'whole';
 
 export interface Bare {
   readonly url: string;
-  /** Calls update-with-start. A `parked` workflow stays open; the other kinds end by themselves. */
+  readonly workerPid: number;
+  /** Calls update-with-start. A `parked` workflow stays open; the other kind ends by itself. */
   start(kind: BareKind): Promise<string>;
   /** Waits until none of these workflows has work to do. */
   untilParked(ids: readonly string[]): Promise<void>;
   result(id: string): Promise<unknown>;
-  query(id: string): Promise<unknown>;
   /** Terminates these workflows. All of them must still be open. */
   end(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ interface BareOptions {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly folder: string;
-  /** The URL of the file that `wholeStored` copies. */
+  /** The URL of the file that `whole` copies. */
   readonly copyFrom: string;
   readonly pool: Pool;
 }
@@ -56,12 +56,11 @@ export async function startBare(options: BareOptions): Promise<Bare> {
   let last = 0;
   return {
     url: server.url,
+    workerPid: worker.child.pid,
     async start(kind) {
       last += 1;
       const id = `bare-${process.pid}-${last}`;
-      const operation = new WithStartWorkflowOperation<
-        typeof parked | typeof whole | typeof wholeStored
-      >(kind, {
+      const operation = new WithStartWorkflowOperation<typeof parked | typeof whole>(kind, {
         workflowId: id,
         taskQueue,
         args: [id],
@@ -75,14 +74,16 @@ export async function startBare(options: BareOptions): Promise<Bare> {
     },
     result: (id) => client.workflow.getHandle(id).result(),
     async untilParked(ids) {
-      for (const id of ids) {
-        for (;;) {
-          const { raw } = await client.workflow.getHandle(id).describe();
-          if (!raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0) break;
-        }
-      }
+      const isParked = async (id: string) => {
+        const { raw } = await client.workflow.getHandle(id).describe();
+        return !raw.pendingWorkflowTask && (raw.pendingActivities ?? []).length === 0;
+      };
+      await Promise.all(
+        ids.map(async (id) => {
+          while (!(await isParked(id))) await new Promise((resolve) => setTimeout(resolve, 40));
+        }),
+      );
     },
-    query: (id) => client.workflow.getHandle(id).query('task'),
     async end(ids) {
       await Promise.all(ids.map((id) => client.workflow.getHandle(id).terminate()));
     },

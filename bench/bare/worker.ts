@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'pg';
 import { createBareActivities } from './activities';
-import { runBare } from './run';
 
 const need = (name: string): string => {
   const value = process.env[name];
@@ -34,4 +33,15 @@ async function start(): Promise<Worker> {
   });
 }
 
-runBare(start);
+async function live(): Promise<void> {
+  const worker = await start();
+  process.once('disconnect', () => process.exit(0));
+  const running = worker.run();
+  process.send?.('ready');
+  await running;
+}
+
+live().catch((error: unknown) => {
+  process.stderr.write(`${String(error)}\n`);
+  process.exit(1);
+});

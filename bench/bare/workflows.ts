@@ -3,7 +3,6 @@
 
 import {
   condition,
-  defineQuery,
   defineSignal,
   defineUpdate,
   proxyActivities,
@@ -12,13 +11,8 @@ import {
 } from '@temporalio/workflow';
 import type { BareActivities } from './activities';
 
-const { storeRow } = proxyLocalActivities<BareActivities>({
-  startToCloseTimeout: '7 s',
-});
+const { storeRow } = proxyLocalActivities<BareActivities>({ startToCloseTimeout: '7 s' });
 const { nothing, copyFile } = proxyActivities<BareActivities>({ startToCloseTimeout: '75 s' });
-const { nothing: nothingLocally } = proxyLocalActivities<BareActivities>({
-  startToCloseTimeout: '7 s',
-});
 
 /**
  * Runs a local activity with a transaction, and then an activity that does nothing. After that, the
@@ -30,7 +24,6 @@ export async function parked(id: string): Promise<void> {
     await condition(() => stored);
     return { id };
   });
-  setHandler(defineQuery('task'), () => ({ id, status: 'running' }));
   let over = false;
   setHandler(defineSignal('over'), () => {
     over = true;
@@ -41,28 +34,17 @@ export async function parked(id: string): Promise<void> {
   await condition(() => over);
 }
 
-/** A whole task in which empty activities replace the two transactions and the submit. */
-export function whole(id: string): Promise<string> {
-  return bareTask(id, nothing);
-}
-
-/** Like `whole`, but an activity copies a result into a file before the second transaction. */
-export function wholeStored(id: string): Promise<string> {
-  return bareTask(id, async () => {
-    await nothing();
-    await copyFile(id);
-  });
-}
-
-async function bareTask(id: string, work: () => Promise<void>): Promise<string> {
+/** A whole task: its two transactions, an empty activity for its job, and a copied file. */
+export async function whole(id: string): Promise<string> {
   let stored = false;
   setHandler(defineUpdate('accept'), async () => {
     await condition(() => stored);
     return { id };
   });
-  await nothingLocally();
+  await storeRow(id);
   stored = true;
-  await work();
-  await nothingLocally();
+  await nothing();
+  await copyFile(id);
+  await storeRow(id);
   return id;
 }

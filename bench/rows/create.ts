@@ -1,54 +1,80 @@
-// Compares POST with a bare update-with-start, first with sixteen calls at a time, then with one.
+// Measures a POST as a caller feels it: alone and sixteen in flight, while Temporal answers and while
+// it is away. The reference is a bare Koa route that stores one row.
 
-import { atLeast, atMost, type Finding, type Row } from '../row';
-import { alternate, compare, quantile } from '../support/rounds';
-import { createTasks, startBareTasks, untilCount } from '../support/tasks';
+import { type Finding, percentiles, type Row } from '../row';
+import { requestText, runLoad } from '../support/http-load';
+import { createTasks, untilCount } from '../support/tasks';
 import { models, type World } from '../world';
 
 export const createRow: Row = {
-  name: 'post',
+  name: 'create',
   async measure(world: World): Promise<readonly Finding[]> {
-    const { rounds, quick } = world.settings;
-    const account = await world.anAccount();
-    const created: string[] = [];
-    const bareIds: string[] = [];
-    const ours = async (count: number, inFlight: number) => {
-      const run = await createTasks(world, account, {
-        model: models.parked,
-        count,
-        inFlight,
-        mayBePending: false,
-      });
-      created.push(...run.ids);
-      // Each round waits until its work is done. Otherwise the rest of it would slow down the next
-      // round.
-      await untilCount(world, run.ids, 'placed', 60_000);
-      return run;
-    };
-    const bare = async (count: number, inFlight: number) => {
-      const run = await startBareTasks(world, { kind: 'parked', count, inFlight });
-      bareIds.push(...run.ids);
-      await world.bare.untilParked(run.ids);
-      return run;
-    };
-    const many = quick ? 48 : 96;
-    const atOnce = await alternate(
-      rounds,
-      async () => (await ours(many, 16)).perSecond,
-      async () => (await bare(many, 16)).perSecond,
-    );
-    const few = quick ? 12 : 24;
-    const alone = await alternate(
-      rounds,
-      async () => quantile((await ours(few, 1)).latencies, 0.5),
-      async () => quantile((await bare(few, 1)).latencies, 0.5),
-    );
-    await world.bare.end(bareIds);
-    await world.generator.finish(created);
-    await untilCount(world, created, 'finished', 120_000);
-    return [
-      atLeast('POST, 16 in flight, jobs parked', '/s', compare(atOnce), 0.9),
-      atMost('POST alone, p50', 'ms', compare(alone), 1.15),
-    ];
+    const temporal = world.stack.part('temporal');
+    const up = await both(world, '');
+    await temporal.stop();
+    const ids: string[] = [];
+    let away: readonly Finding[];
+    try {
+      away = await both(world, ', Temporal away', ids);
+    } finally {
+      await temporal.start();
+    }
+    await untilCount(world, ids, 'finished', 300_000);
+    return [...up, ...away];
   },
 };
+
+/** If `later` is given, the tasks are not awaited: their ids are added to it. */
+async function both(world: World, when: string, later?: string[]): Promise<readonly Finding[]> {
+  const { quick } = world.settings;
+  const alone = { count: quick ? 12 : 48, inFlight: 1 };
+  const many = { count: quick ? 48 : 192, inFlight: 16 };
+  return [
+    ...(await compared(world, `POST alone${when}`, alone, later)),
+    ...(await compared(world, `POST, 16 in flight${when}`, many, later)),
+  ];
+}
+
+interface Load {
+  readonly count: number;
+  readonly inFlight: number;
+}
+
+async function compared(
+  world: World,
+  figure: string,
+  load: Load,
+  later: string[] | undefined,
+): Promise<readonly Finding[]> {
+  const account = await world.anAccount();
+  const found = { ours: [] as number[], bare: [] as number[] };
+  // The first round warms up.
+  for (let round = 0; round <= world.settings.rounds; round += 1) {
+    const { ids, latencies } = await createTasks(world, account, {
+      model: models.instant,
+      ...load,
+    });
+    if (later) later.push(...ids);
+    // Otherwise the rest of a round would slow down the next one.
+    else await untilCount(world, ids, 'finished', 120_000);
+    const bare = await storeRows(world, load);
+    if (round === 0) continue;
+    found.ours.push(...latencies);
+    found.bare.push(...bare);
+  }
+  return percentiles(figure, found.ours, found.bare);
+}
+
+async function storeRows(world: World, { count, inFlight }: Load): Promise<readonly number[]> {
+  const text = requestText('POST', '/rows', {}, { model: 'bare', prompt: 'A paper boat' });
+  const { latencies } = await runLoad({
+    url: world.bare.url,
+    connections: inFlight,
+    until: { requests: count },
+    request: () => text,
+    check: ({ status, body }) => {
+      if (status !== 200) throw new Error(`The bare route answered ${status}: ${body}`);
+    },
+  });
+  return latencies;
+}

@@ -9,10 +9,6 @@ export interface Generator {
   finish(taskIds: readonly string[]): Promise<number>;
   /** Starts these tasks' jobs now. */
   run(taskIds: readonly string[]): Promise<void>;
-  /** Adds this many running jobs. Their tasks are `task_1`, `task_2` and so on. */
-  seed(count: number): Promise<void>;
-  /** Sets the size of all later videos. The first `together` transfers wait for each other. */
-  sendVideos(bytes: number, together?: number): Promise<void>;
   counts(): Promise<GeneratorCounts>;
   stop(): Promise<void>;
 }
@@ -20,9 +16,6 @@ export interface Generator {
 interface GeneratorCounts {
   readonly creates: number;
   readonly lists: number;
-  readonly reads: number;
-  readonly callbacks: number;
-  readonly jobs: number;
 }
 
 export async function startGenerator(): Promise<Generator> {
@@ -40,8 +33,6 @@ export async function startGenerator(): Promise<Generator> {
     pid: child.pid,
     finish: async (taskIds) => ((await control('finish', { taskIds })) as { atMs: number }).atMs,
     run: async (taskIds) => void (await control('run', { taskIds })),
-    seed: async (count) => void (await control('seed', { count })),
-    sendVideos: async (bytes, together = 1) => void (await control('videos', { bytes, together })),
     counts: async () => (await control('counts', {})) as GeneratorCounts,
     stop: () => child.stop(),
   };

@@ -19,11 +19,6 @@ interface Load {
   readonly request: (index: number, connection: number) => string;
   /** Throws if the answer is not as expected. The bench then fails. */
   readonly check: (reply: Reply, index: number) => void;
-  /**
-   * If true, the client never sleeps while it waits for answers. On a virtual machine a server
-   * needs 15 µs to wake a sleeping client, and these 15 µs would be counted as time of the server.
-   */
-  readonly awake?: boolean;
 }
 
 interface LoadResult {
@@ -57,20 +52,10 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       wire.close();
     }
   };
-  const clients = Promise.all(Array.from({ length: load.connections }, (_, at) => client(at)));
-  await (load.awake ? whileAwake(clients) : clients);
+  await Promise.all(Array.from({ length: load.connections }, (_, at) => client(at)));
   const seconds = (performance.now() - started) / 1_000;
   latencies.sort((a, b) => a - b);
   return { perSecond: latencies.length / seconds, requests: latencies.length, latencies };
-}
-
-async function whileAwake(work: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  const turn = () => void (isDone || setImmediate(turn));
-  turn();
-  await work.finally(() => {
-    isDone = true;
-  });
 }
 
 /** Returns the text of a request. The body is sent as JSON. */

@@ -3,7 +3,7 @@
 
 import type { BareKind } from '../bare/bare';
 import type { Account, World } from '../world';
-import { openWire, type Reply, requestText, runLoad } from './http-load';
+import { type Reply, requestText, runLoad } from './http-load';
 
 const path = '/v1/videos/generations';
 
@@ -30,13 +30,10 @@ export function readText({ apiKey }: Account, taskId: string, headers = {}): str
   return requestText('GET', `${path}/${taskId}`, all);
 }
 
-/**
- * Returns the id of an accepted task. Throws at any other answer. If `mayBePending` is false, the
- * status `pending` is also an error.
- */
-export function acceptedId(reply: Reply, mayBePending: boolean): string {
+/** Returns the id of an accepted task. Throws at any other answer. */
+export function acceptedId(reply: Reply): string {
   const { id, status } = JSON.parse(reply.body) as { id?: string; status?: string };
-  const isAccepted = status === 'submitted' || (mayBePending && status === 'pending');
+  const isAccepted = status === 'submitted' || status === 'pending';
   if (reply.status === 200 && isAccepted && id) return id;
   throw new Error(`A create was answered with ${reply.status}: ${reply.body}`);
 }
@@ -51,17 +48,12 @@ interface CreateRun {
   readonly model: string;
   readonly count: number;
   readonly inFlight: number;
-  /**
-   * If true, a create may be answered with `pending`. It is false in a measurement that includes
-   * the time until the workflow has accepted the task.
-   */
-  readonly mayBePending?: boolean;
 }
 
 export async function createTasks(
   { apiUrl }: Pick<World, 'apiUrl'>,
   account: Account,
-  { model, count, inFlight, mayBePending = true }: CreateRun,
+  { model, count, inFlight }: CreateRun,
 ): Promise<Created> {
   const ids: string[] = [];
   const text = createText(account, model);
@@ -70,31 +62,26 @@ export async function createTasks(
     connections: Math.min(inFlight, count),
     until: { requests: count },
     request: () => text,
-    check: (reply) => void ids.push(acceptedId(reply, mayBePending)),
+    check: (reply) => void ids.push(acceptedId(reply)),
   });
   return { ids, perSecond, latencies };
 }
 
-/** Starts bare workflows and measures them in the same way as `createTasks` measures tasks. */
+/** Starts bare workflows and returns their ids. */
 export async function startBareTasks(
   { bare }: Pick<World, 'bare'>,
   { kind, count, inFlight }: { kind: BareKind; count: number; inFlight: number },
-): Promise<Created> {
+): Promise<readonly string[]> {
   const ids: string[] = [];
-  const latencies: number[] = [];
   let left = count;
-  const started = performance.now();
   const client = async () => {
     while (left > 0) {
       left -= 1;
-      const sent = performance.now();
       ids.push(await bare.start(kind));
-      latencies.push(performance.now() - sent);
     }
   };
   await Promise.all(Array.from({ length: Math.min(inFlight, count) }, client));
-  latencies.sort((a, b) => a - b);
-  return { ids, perSecond: (count / (performance.now() - started)) * 1_000, latencies };
+  return ids;
 }
 
 /** Waits until all these tasks are in the wanted state. The states are read from the database. */
@@ -116,21 +103,5 @@ export async function untilCount(
       throw new Error(`Of ${ids.length} tasks ${rows[0]?.n} were ${what} within ${withinMs} ms.`);
     }
     await new Promise((resolve) => setTimeout(resolve, 40));
-  }
-}
-
-export async function readTask(
-  { apiUrl }: Pick<World, 'apiUrl'>,
-  account: Account,
-  id: string,
-): Promise<{ status: string; text: string }> {
-  const { hostname, port } = new URL(apiUrl);
-  const wire = await openWire(hostname, Number(port));
-  try {
-    const reply = await wire.exchange(readText(account, id));
-    if (reply.status !== 200) throw new Error(`GET was answered with ${reply.status}.`);
-    return { status: (JSON.parse(reply.body) as { status: string }).status, text: reply.body };
-  } finally {
-    wire.close();
   }
 }

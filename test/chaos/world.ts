@@ -6,7 +6,6 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
-import type { TemporalCluster } from '../../bench/support/cluster';
 import { figuresOf, pidOf } from '../../bench/support/process-figures';
 import { connect } from '../../src/database/database';
 import { settingsFor } from '../../src/dev-stack/dev-file';
@@ -17,6 +16,7 @@ import { openDirectory } from '../../src/files/storage/directory';
 import type { Storage } from '../../src/files/storage/storage';
 import { creditAccount } from '../../src/money/ledger.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import type { TemporalCluster } from '../support/cluster';
 import { starting } from '../support/starting';
 import { type Link, startLink } from './link';
 

@@ -1,8 +1,8 @@
 // Starts the whole service on a Temporal cluster. Two APIs and four workers run as separate
 // processes.
 
-import { startCluster } from '../../bench/support/cluster';
 import { startWorld, type World, type WorldOptions } from '../chaos/world';
+import { startCluster } from '../support/cluster';
 
 export const openWithinMs = 240_000;
 

@@ -129,7 +129,7 @@ function newPart(name: string, launch: () => Promise<Launched>): Part {
   const nothing = () => undefined;
   return createPart({
     ...{ name, launch, supervised: false },
-    ...{ onStarted: nothing, onEnded: nothing, onDeath: nothing },
+    ...{ onStarted: nothing, onDeath: nothing },
     ...{ onBack: nothing, onGivenUp: nothing },
   });
 }
