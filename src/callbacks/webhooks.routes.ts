@@ -5,12 +5,11 @@ import { oneRefusal } from '../contract/faults';
 import { invalid, isAbsent, readField } from '../contract/field';
 import { type WebhookEvent, webhookEvents, webhookFields } from '../contract/webhook-schema';
 import { isWebhookId } from '../database/ids';
+import { countAtOnce, tooMany } from '../gateway/at-once';
 import { bodyBytesMax, readJsonBody } from '../gateway/body';
 import type { KeyedRouter } from '../gateway/context';
 import { Refused, refuse } from '../gateway/context';
-import { countAtOnce } from '../gateway/count-at-once';
 import type { KeyedDeps } from '../gateway/deps';
-import { limitHeaders, rateLimited } from '../gateway/limits';
 import { checkUrl } from '../outbound/address.rules';
 import {
   createWebhook,
@@ -21,11 +20,10 @@ import {
 } from './webhooks.rows';
 
 const webhooksMax = 10;
-const testsAtOnceMax = 3;
 
 export function webhookRoutes(
   router: KeyedRouter,
-  { settings, now, temporal, observer }: KeyedDeps,
+  { settings, limits, now, temporal, observer }: KeyedDeps,
 ): void {
   router.post('/v1/webhooks', async (ctx) => {
     const { db, caller } = ctx.state;
@@ -44,15 +42,16 @@ export function webhookRoutes(
     ctx.body = { data: webhooks.map(shown) };
   });
 
-  // A receiver may take 15 s, so these calls of one account must not pile up.
-  const tests = countAtOnce(testsAtOnceMax, Number.POSITIVE_INFINITY);
+  const tests = countAtOnce(limits.webhookTests);
   router.post('/v1/webhooks/:webhook_id/test', async (ctx) => {
     const { db, caller } = ctx.state;
     const { accountId } = caller;
     const id = String(ctx.params.webhook_id ?? '');
     const isOwn = isWebhookId(id) && (await hasWebhook(db, accountId, id));
     if (!isOwn) return refuse(ctx, notFound);
-    if (tests.enter(accountId) !== 'entered') throw tooManyTests();
+    if (tests.enter(accountId) !== 'entered') {
+      throw tooMany('account', 'webhookTests', limits.webhookTests);
+    }
     const tested = await temporal
       .testWebhook(id)
       .catch((error: unknown) => {
@@ -100,11 +99,6 @@ const limitReached: Refusal = {
   param: '',
   message: `This account has ${webhooksMax} webhooks, which is the limit. Delete one first.`,
 };
-function tooManyTests(): Refused {
-  const message = `This account has ${testsAtOnceMax} webhook tests in progress, which is the limit.`;
-  return new Refused(rateLimited(message), limitHeaders(testsAtOnceMax, 1));
-}
-
 const noTest: Refusal = {
   code: 'unavailable',
   param: '',

@@ -9,7 +9,7 @@ import { lazyConnection } from '../engine/connection';
 import { isUpload } from '../files/read-upload.http';
 import { openStorage } from '../files/storage/open-storage';
 import { createApp } from '../gateway/app';
-import { ratesOf, shareOf } from '../gateway/limits';
+import { limitsOf } from '../gateway/limit-table';
 import { createStarter } from '../tasks/create/starter';
 import type { Logger } from '../telemetry/logger';
 import { createMeters } from '../telemetry/meters';
@@ -36,7 +36,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
     ...parts,
     catalogue: () => catalogue,
     settings: config,
-    rates: ratesOf(config),
+    limits: limitsOf(config),
     version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
     now: Date.now,
     elapsed: () => performance.now(),
@@ -93,8 +93,9 @@ export const api: Command<'api'> = async ({ config, log }) => {
   }
 };
 
-function connectionLimits({ connectionsMax, trustedProxies }: ConfigOf<'api'>) {
-  const connectionsPerAddressMax = trustedProxies > 0 ? undefined : shareOf(connectionsMax);
+function connectionLimits(config: ConfigOf<'api'>) {
+  const { connectionsMax, trustedProxies } = config;
+  const connectionsPerAddressMax = trustedProxies > 0 ? undefined : limitsOf(config).calls.own;
   return { connectionsMax, connectionsPerAddressMax };
 }
 

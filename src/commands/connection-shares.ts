@@ -2,8 +2,8 @@
 // all of them, even without a key: silent, with half of the headers, or with a slow body.
 
 import type { Server } from 'node:http';
+import { countAtOnce } from '../gateway/at-once';
 import { addressOf } from '../gateway/auth';
-import { countAtOnce } from '../gateway/count-at-once';
 
 export interface ConnectionLimits {
   readonly connectionsMax: number;
@@ -17,7 +17,8 @@ const ownAddresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 /** Closes each connection beyond a limit at once. */
 export function limitConnections(server: Server, limits: ConnectionLimits): void {
   const { connectionsMax, connectionsPerAddressMax } = limits;
-  const open = countAtOnce(connectionsPerAddressMax ?? connectionsMax, connectionsMax);
+  const own = connectionsPerAddressMax ?? connectionsMax;
+  const open = countAtOnce({ own, all: connectionsMax });
   // Node's own `maxConnections` would count a connection that is being closed. A burst of one address
   // could then shut out others for a moment.
   server.prependListener('connection', (socket) => {

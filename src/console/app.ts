@@ -5,7 +5,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import { carryOut, type Parts } from '../commands/admin/carry-out';
 import { nameOf } from '../commands/admin/values';
 import { readJsonBody } from '../gateway/body';
-import { createBuckets } from '../gateway/limits';
+import { createBuckets, rate } from '../gateway/limits';
 import { includes, type OperatorRole } from '../operators/roles.rules';
 import type { ConsoleDeps } from './deps';
 import { inputOf } from './http-input';
@@ -45,7 +45,7 @@ export function createConsole(deps: ConsoleDeps): Koa {
 /** Finds the operator of a request, limits its calls and checks its role. */
 function createAdmission({ log, elapsed }: ConsoleDeps, signIn: SignIn): Admit {
   const subject = 'An operator may call';
-  const calls = createBuckets({ subject, perSecond: callsPerSecond, elapsed });
+  const calls = createBuckets({ subject, ...rate(callsPerSecond), elapsed });
   return async (ctx, role) => {
     const operator = await signIn.find(ctx);
     const limited = calls.take(operator.operatorId);

@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { isWellFormedKey } from '../accounts/keys.rows';
 import { logged, type Via } from '../database/operator-log';
 import { addressOf } from '../gateway/auth';
-import { limitUnknown } from '../gateway/limits';
+import { limitUnknown, rate } from '../gateway/limits';
 import { findByKey, type Operator } from '../operators/operators.rows';
 import {
   beginSession,
@@ -108,7 +108,7 @@ function createOriginCheck(origin: string, refuse: Refuse) {
 
 /** Finds the operator of a key. Limits the look-ups of unknown keys by one address. */
 function createKeyCheck({ parts, elapsed }: ConsoleDeps, refuse: Refuse) {
-  const unknown = limitUnknown(parts.config.unknownRatePerSecond, elapsed);
+  const unknown = limitUnknown(rate(parts.config.unknownRatePerSecond, 1), elapsed);
   return async (ctx: Context, key: string): Promise<Operator> => {
     // Other keys, also those of customers, are refused without a look-up.
     const isKey = isWellFormedKey(key, 'vo_');

@@ -27,7 +27,7 @@ const policy =
 
 /** One function for all routes, because the limits of `transfers` count the files of all routes. */
 export function createSendBytes(deps: KeyedDeps, lookUps: Pick<LookUps, 'file'>): SendBytes {
-  const transfers = createTransfers(deps.elapsed);
+  const transfers = createTransfers(deps.elapsed, deps.limits);
   return (ctx, file) =>
     sendBytes(ctx, file, (range) => openBytes(deps, { transfers, lookUps }, ctx, file, range));
 }

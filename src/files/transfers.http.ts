@@ -3,9 +3,11 @@
 // slow readers could hold all connections.
 
 import { LRUCache } from 'lru-cache';
+import { limitAtOnce } from '../gateway/at-once';
 import { addressOf } from '../gateway/auth';
 import type { ApiCall } from '../gateway/context';
 import { Refused } from '../gateway/context';
+import type { Limits } from '../gateway/limit-table';
 import { limitHeaders, rateLimited } from '../gateway/limits';
 
 export interface Transfers {
@@ -13,37 +15,19 @@ export interface Transfers {
   begin(ctx: ApiCall, accountId: string): void;
 }
 
-export interface TransferLimits {
-  readonly perAddressMax: number;
-  readonly perAccountMax: number;
-  /** The bytes of one account that may leave in each second on average, and at once. */
-  readonly bytesPerSecond: number;
-  readonly bytesAtOnce: number;
-}
-
-// Many people may watch the videos of one account, and many may share one address. A player opens a
-// few connections for each video.
-const usual: TransferLimits = {
-  perAddressMax: 100,
-  perAccountMax: 400,
-  bytesPerSecond: 50_000_000,
-  bytesAtOnce: 50_000_000_000,
-};
+/** The bytes of one account that may leave in each second on average, and at once. */
+const usual = { bytesPerSecond: 50_000_000, bytesAtOnce: 50_000_000_000 };
 
 const accountsMax = 10_000;
 
 export function createTransfers(
   elapsed: () => number,
-  limits: Partial<TransferLimits> = {},
+  limits: Pick<Limits, 'downloads' | 'downloadsOfAddress'>,
+  { bytesPerSecond, bytesAtOnce } = usual,
 ): Transfers {
-  const { perAddressMax, perAccountMax, bytesPerSecond, bytesAtOnce } = { ...usual, ...limits };
-  const running = new Map<string, number>();
+  const beginOfAddress = limitAtOnce(limits, 'downloadsOfAddress');
+  const beginOfAccount = limitAtOnce(limits, 'downloads');
   const owed = new LRUCache<string, { bytes: number; at: number }>({ max: accountsMax });
-  const runs = (name: string) => running.get(name) ?? 0;
-  const leave = (name: string) => {
-    if (runs(name) > 1) running.set(name, runs(name) - 1);
-    else running.delete(name);
-  };
   const owedBytes = (accountId: string) => {
     const known = owed.get(accountId);
     if (!known) return 0;
@@ -53,26 +37,19 @@ export function createTransfers(
     begin(ctx, accountId) {
       // The client may have disconnected while the file was looked up. No later event reports that.
       if (ctx.res.destroyed) return;
-      const [address, account] = [`address ${addressOf(ctx)}`, `account ${accountId}`];
-      if (runs(address) >= perAddressMax) throw tooMany('This address has', perAddressMax);
-      if (runs(account) >= perAccountMax) throw tooMany('This account has', perAccountMax);
       const over = owedBytes(accountId) - bytesAtOnce;
-      if (over > 0) throw tooMuch(perAccountMax, Math.ceil(over / bytesPerSecond));
-      for (const name of [address, account]) running.set(name, runs(name) + 1);
+      if (over > 0) throw tooMuch(limits.downloads.own, Math.ceil(over / bytesPerSecond));
+      // A download that the second limit refuses counts for the first until its refusal is sent.
+      beginOfAddress(ctx, addressOf(ctx));
+      beginOfAccount(ctx, accountId);
       const { socket } = ctx.req;
       const before = socket.bytesWritten;
       ctx.res.once('close', () => {
-        for (const name of [address, account]) leave(name);
         const bytes = owedBytes(accountId) + socket.bytesWritten - before;
         owed.set(accountId, { bytes, at: elapsed() });
       });
     },
   };
-}
-
-function tooMany(who: string, max: number): Refused {
-  const message = `${who} ${max} downloads in progress, which is the limit. Try again shortly.`;
-  return new Refused(rateLimited(message), limitHeaders(max, 2));
 }
 
 function tooMuch(max: number, seconds: number): Refused {

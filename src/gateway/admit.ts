@@ -5,14 +5,13 @@
 import type { Caller } from '../accounts/accounts.rows';
 import { accountDisabled } from '../accounts/payment-refusals.rows';
 import { isUpload } from '../files/read-upload.http';
+import { limitAtOnce } from './at-once';
 import { type Authenticate, addressOf } from './auth';
-import { limitCallsOfAccounts } from './calls-in-progress';
 import { type ApiCall, type KeyedCall, Refused } from './context';
 import { countMessages, type MessageKind } from './count-messages';
-import type { Rates } from './deps';
-import { type CallerLimit, createBuckets, createCallerLimit, showLimit } from './limits';
+import type { Limits } from './limit-table';
+import { type CallerLimit, createCallerLimit, showLimit } from './limits';
 import type { DatabaseOf } from './shares';
-import { limitUploads } from './uploads-at-once';
 
 export type Admit = (ctx: ApiCall) => Promise<KeyedCall>;
 
@@ -31,21 +30,21 @@ type CallKind = 'changes' | 'uploads' | 'quotes' | 'reads' | 'lists';
 export function createAdmission(
   authenticate: Authenticate,
   databaseOf: DatabaseOf,
-  rates: Rates,
+  limits: Limits,
   elapsed: () => number,
 ): {
   readonly admit: Admit;
   readonly countUpload: CountUpload;
   readonly countMessage: CountMessage;
 } {
-  const limits = limitsOf(rates, elapsed);
-  const messages = countMessages(limits);
-  const beginCall = limitCallsOfAccounts(rates);
-  const beginUpload = limitUploads(rates);
+  const kinds = callLimits(limits, elapsed);
+  const messages = countMessages(kinds);
+  const beginCall = limitAtOnce(limits, 'calls');
+  const beginUpload = limitAtOnce(limits, 'uploadsAtOnce');
   const count = (ctx: ApiCall, kind: CallKind, caller: Caller): void => {
-    const limited = limits[kind].take(caller);
+    const limited = kinds[kind].take(caller);
     if (limited) throw limited;
-    showLimit(ctx, limits[kind].headersOf(caller));
+    showLimit(ctx, kinds[kind].headersOf(caller));
   };
   const admit: Admit = async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
@@ -66,33 +65,24 @@ export function createAdmission(
 }
 
 /** The limit of each kind of calls. */
-function limitsOf(rates: Rates, elapsed: () => number): Readonly<Record<CallKind, CallerLimit>> {
-  const { createRatePerSecond, requestRatePerSecond, readRatePerSecond } = rates;
-  const limit = (
-    what: string,
-    perSecond: number,
-    rateOf: (caller: Caller) => number | null = () => null,
-  ): CallerLimit => {
-    const buckets = createBuckets({ subject: `This key may ${what}`, perSecond, elapsed });
-    return {
-      take: (caller) => buckets.take(caller.keyId, rateOf(caller)),
-      giveBack: (caller) => buckets.giveBack(caller.keyId, rateOf(caller)),
-      headersOf: (caller) => buckets.headersOf(caller.keyId, rateOf(caller)),
-    };
+function callLimits(
+  limits: Limits,
+  elapsed: () => number,
+): Readonly<Record<CallKind, CallerLimit>> {
+  // If a key has a higher create rate, its changes are raised in the same proportion.
+  const changesOf = ({ rates }: Caller) => {
+    const raised = Math.max(1, (rates.createRate ?? 0) / limits.creates.perSecond);
+    return Math.ceil(limits.changes.perSecond * raised);
   };
-  // If a key has a higher create rate, its request rate is raised in the same proportion.
-  const requestRateOf = ({ rates: own }: Caller) =>
-    Math.ceil(requestRatePerSecond * Math.max(1, (own.createRate ?? 0) / createRatePerSecond));
   return {
-    changes: limit('send or cancel tasks', requestRatePerSecond, requestRateOf),
-    uploads: limit('upload files', rates.uploadRatePerSecond),
-    quotes: limit('ask for quotes', rates.quoteRatePerSecond),
-    reads: createCallerLimit('readRate', {
-      what: 'read tasks and files',
-      perSecond: readRatePerSecond,
-      elapsed,
+    changes: createCallerLimit('changes', limits, elapsed, { ofKey: changesOf }),
+    uploads: createCallerLimit('uploads', limits, elapsed),
+    quotes: createCallerLimit('quotes', limits, elapsed),
+    reads: createCallerLimit('reads', limits, elapsed, {
+      ofKey: ({ rates }) => rates.readRate,
+      ofAccount: ({ accountRates }) => accountRates.readRate,
     }),
-    lists: limit('ask for lists and accounts', rates.listRatePerSecond),
+    lists: createCallerLimit('lists', limits, elapsed),
   };
 }
 

@@ -19,8 +19,8 @@ import { listAccountTasks } from '../tasks/list.routes';
 import { createQuote, quoteRoutes } from '../tasks/quotes.routes';
 import { createTaskHandlers, readRoutes } from '../tasks/task.routes';
 import { createAdmission } from './admit';
-import { createAuthentication } from './auth';
-import { limitCallsOfAddresses } from './calls-in-progress';
+import { limitAtOnce } from './at-once';
+import { addressOf, createAuthentication } from './auth';
 import type { ApiState, KeyedCall, KeyedState } from './context';
 import type { ApiDeps } from './deps';
 import { docsRoutes } from './docs.routes';
@@ -49,11 +49,11 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   docsRoutes(open, deps);
   pageRoutes(open, deps);
 
-  const { settings, rates, elapsed } = deps;
+  const { settings, limits, elapsed } = deps;
   app.proxy = settings.trustedProxies > 0;
   app.maxIpsCount = settings.trustedProxies;
-  const unknownLookups = limitUnknown(settings.unknownRatePerSecond, elapsed);
-  const lookUps = createLookUps(deps.db, rates.databaseShareOfLookUps);
+  const unknownLookups = limitUnknown(limits.unknown, elapsed);
+  const lookUps = createLookUps(deps.db, limits.databaseLookUps);
   const sendBytes = createSendBytes(deps, lookUps);
   deliveryRoutes(open, deps, { lookUps, sendBytes, unknownLookups });
   const find = createFindTask(lookUps, unknownLookups, elapsed);
@@ -63,8 +63,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
     answerCreate(ctx, await create(ctx, await readRequest(ctx)));
   const tasks = createTaskHandlers(deps, findNamed);
   const authenticate = createAuthentication(deps, lookUps, unknownLookups);
-  const databaseOf = createShares(deps.db, rates.databaseShareOfAccount);
-  const { admit, ...counts } = createAdmission(authenticate, databaseOf, rates, elapsed);
+  const databaseOf = createShares(deps.db, limits.databaseConnections.own);
+  const { admit, ...counts } = createAdmission(authenticate, databaseOf, limits, elapsed);
   const list = listAccountTasks();
   const quote = createQuote(deps);
   const shapes = createShapes(deps, { ...tasks, create, list, quote, find, ...counts });
@@ -87,12 +87,21 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
 
   app.use(observeRequests(deps));
   app.use(finishReplies(deps, shapes));
-  if (app.proxy) app.use(limitCallsOfAddresses(rates));
+  // Without a proxy the server counts the connections of an address (commands/connection-shares.ts).
+  if (app.proxy) app.use(limitAddresses(deps));
   const busy = busyRoutes({ admit, create: createRoute, show: tasks.show });
   const unknown = answerUnknownRoutes({ open, keyed: routes, admit, shapes });
   const routers = [open.routes(), routes.routes()];
   app.use(repeatReads([busy, shapeRoutes(shapes, admit), ...routers, unknown]));
   return app;
+}
+
+function limitAddresses({ limits }: ApiDeps): Middleware<ApiState> {
+  const begin = limitAtOnce(limits, 'calls', 'address');
+  return (ctx, next) => {
+    begin(ctx, addressOf(ctx));
+    return next();
+  };
 }
 
 /** One middleware for all of this, because each one costs time in every request. */

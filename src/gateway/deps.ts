@@ -7,7 +7,7 @@ import type { Config } from '../config/config';
 import type { TemporalClient } from '../engine/client';
 import type { Storage } from '../files/storage/storage';
 import type { Loop } from '../owed/loop';
-import type { ratesOf } from './limits';
+import type { Limits } from './limit-table';
 
 /** The part of the config that the API reads. */
 export type ApiSettings = Pick<
@@ -16,7 +16,6 @@ export type ApiSettings = Pick<
   | 'corsOrigins'
   | 'dangerouslyAllowHosts'
   | 'dangerouslyAllowProviderHosts'
-  | 'unknownRatePerSecond'
   | 'trustedProxies'
   | 'queuedTasksMax'
   | 'uploadsMax'
@@ -30,8 +29,6 @@ export type ApiSettings = Pick<
   | 'temporalUiUrl'
 >;
 
-export type Rates = ReturnType<typeof ratesOf>;
-
 export interface ApiDeps {
   readonly db: Knex;
   readonly storage: Storage;
@@ -39,7 +36,7 @@ export interface ApiDeps {
   readonly starter: Loop;
   readonly catalogue: () => Catalogue;
   readonly settings: ApiSettings;
-  readonly rates: Rates;
+  readonly limits: Limits;
   readonly version: { readonly name: string; readonly version: string; readonly commit: string };
   readonly now: () => number;
   /** Milliseconds of a monotonic clock. */

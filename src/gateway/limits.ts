@@ -1,19 +1,16 @@
 // Rate limits per key, account or IP address: token buckets in the memory of this process. Each API
-// process has its own buckets, so two processes together allow twice the rate. The limit of
-// unfinished tasks is not here: it applies to all processes together, so the database checks it.
+// process has its own buckets, so two processes together allow twice the rate.
 
 import { LRUCache } from 'lru-cache';
 import type { Caller } from '../accounts/accounts.rows';
-import type { Rates as OwnRates } from '../accounts/terms.rows';
-import type { Config } from '../config/config';
 import type { Refusal } from '../contract/error';
 import type { ApiCall, Headers } from './context';
 import { Refused } from './context';
+import { type Rate, type RateName, rateTable } from './limit-table';
 
-interface RateLimit {
-  readonly perSecond: number;
-  /** Maximum number of calls at once. The default is five times `perSecond`. */
-  readonly burst?: number;
+export { rate } from './limit-table';
+
+interface RateLimit extends Rate {
   /** The beginning of a refusal's message, for example "This key may ask for quotes". */
   readonly subject: string;
   /** Milliseconds of a monotonic clock, because the wall clock may jump. */
@@ -42,53 +39,13 @@ export interface Buckets {
   headersOf(name: string, ownRate?: number | null): Headers;
 }
 
-const burstSeconds = 5;
-
-type RateSettings = Pick<
-  Config,
-  'createRatePerSecond' | 'readRatePerSecond' | 'databasePoolMax' | 'connectionsMax'
->;
-
-/**
- * All limits of calls, from the rates that an operator sets. A customer who creates twice as many
- * tasks also sends twice as many quotes and uploads.
- */
-export function ratesOf(settings: RateSettings) {
-  const { createRatePerSecond, readRatePerSecond, databasePoolMax, connectionsMax } = settings;
-  return {
-    createRatePerSecond,
-    createBurst: 20 * createRatePerSecond,
-    requestRatePerSecond: 5 * createRatePerSecond,
-    quoteRatePerSecond: Math.ceil(createRatePerSecond * 0.4),
-    uploadRatePerSecond: Math.ceil(createRatePerSecond / 10),
-    readRatePerSecond,
-    listRatePerSecond: Math.ceil(readRatePerSecond / 100),
-    // Shares of the connections to the database: of one account, and of the look-ups that all accounts
-    // share. The rest stays free for other accounts.
-    databaseShareOfAccount: Math.floor(databasePoolMax / 2),
-    databaseShareOfLookUps: Math.max(1, Math.floor(databasePoolMax / 4)),
-    uploadsAtOncePerAccountMax: 100,
-    uploadsAtOnceMax: Math.ceil(connectionsMax / 4),
-    callsAtOnceMax: shareOf(connectionsMax),
-    // The other calls of the account, for example its creates, need connections too.
-    heldReadsMax: Math.floor(shareOf(connectionsMax) * 0.8),
-    // The other connections stay free for other calls and for the probes.
-    heldReadsOfAllMax: Math.ceil(connectionsMax / 2),
-  };
-}
-
-/** The connections of one address or account. A client may keep twenty open without using them. */
-export function shareOf(connectionsMax: number): number {
-  return Math.max(20, Math.ceil(connectionsMax / 4));
-}
-
 export function createBuckets(limit: RateLimit): Buckets {
-  const { subject, elapsed, burst: burstOf = limit.perSecond * burstSeconds } = limit;
+  const { subject, elapsed } = limit;
   const buckets = new LRUCache<string, Bucket>({ max: bucketsMax });
 
   const sizeOf = (ownRate: number | null | undefined) => {
     const perSecond = ownRate ?? limit.perSecond;
-    return { perSecond, burst: Math.ceil((perSecond * burstOf) / limit.perSecond) };
+    return { perSecond, burst: Math.ceil((perSecond * limit.burst) / limit.perSecond) };
   };
 
   const bucketOf = (name: string, { perSecond, burst }: ReturnType<typeof sizeOf>): Bucket => {
@@ -144,11 +101,8 @@ export function createBuckets(limit: RateLimit): Buckets {
 }
 
 /** Limits the look-ups of keys, tasks and files that do not exist, by one IP address. */
-export function limitUnknown(perSecond: number, elapsed: () => number): Buckets {
-  const subject = 'This address may ask for keys, tasks and files that do not exist';
-  // The burst is the number of calls in one second. The usual burst is five times as large, but each
-  // of these look-ups costs an SQL statement.
-  return createBuckets({ subject, perSecond, burst: perSecond, elapsed });
+export function limitUnknown(limit: Rate, elapsed: () => number): Buckets {
+  return createBuckets({ ...limit, elapsed, subject: `This address may ${rateTable.unknown.may}` });
 }
 
 export interface CallerLimit {
@@ -160,36 +114,50 @@ export interface CallerLimit {
   headersOf(caller: Caller): Headers;
 }
 
-/**
- * A limit of the key, and a limit of its account if the account has its own rate. A call must pass
- * both.
- */
+interface OwnRates {
+  /** The rate of the caller's key, or null if it has that of the limit. */
+  readonly ofKey?: (caller: Caller) => number | null;
+  /** The rate of the caller's account, which counts for all its keys together; null: none. */
+  readonly ofAccount?: (caller: Caller) => number | null;
+}
+
+const none = () => null;
+
+/** A limit of the key, and one of its account if the account has a rate. A call must pass both. */
 export function createCallerLimit(
-  term: keyof OwnRates,
-  { what, ...limit }: Omit<RateLimit, 'subject'> & { readonly what: string },
+  name: RateName,
+  limits: Readonly<Record<RateName, Rate>>,
+  elapsed: () => number,
+  { ofKey = none, ofAccount = none }: OwnRates = {},
 ): CallerLimit {
-  const ofKeys = createBuckets({ ...limit, subject: `This key may ${what}` });
-  const ofAccounts = createBuckets({ ...limit, subject: `This account may ${what}` });
+  const { may } = rateTable[name];
+  const limit = { ...limits[name], elapsed };
+  const ofKeys = createBuckets({ ...limit, subject: `This key may ${may}` });
+  const ofAccounts = createBuckets({ ...limit, subject: `This account may ${may}` });
   return {
-    take({ keyId, accountId, rates, accountRates }) {
-      const limited = ofKeys.take(keyId, rates[term]);
-      if (limited || accountRates[term] === null) return limited;
-      const accountLimited = ofAccounts.take(accountId, accountRates[term]);
-      if (accountLimited) ofKeys.giveBack(keyId, rates[term]);
+    take(caller) {
+      const { keyId, accountId } = caller;
+      const [keyRate, accountRate] = [ofKey(caller), ofAccount(caller)];
+      const limited = ofKeys.take(keyId, keyRate);
+      if (limited || accountRate === null) return limited;
+      const accountLimited = ofAccounts.take(accountId, accountRate);
+      if (accountLimited) ofKeys.giveBack(keyId, keyRate);
       return accountLimited;
     },
-    giveBack({ keyId, accountId, rates, accountRates }) {
-      ofKeys.giveBack(keyId, rates[term]);
-      if (accountRates[term] !== null) ofAccounts.giveBack(accountId, accountRates[term]);
+    giveBack(caller) {
+      const accountRate = ofAccount(caller);
+      ofKeys.giveBack(caller.keyId, ofKey(caller));
+      if (accountRate !== null) ofAccounts.giveBack(caller.accountId, accountRate);
     },
-    headersOf({ keyId, accountId, rates, accountRates }) {
-      const [ofKey, ofAccount] = [rates[term], accountRates[term]];
+    headersOf(caller) {
+      const { keyId, accountId } = caller;
+      const [keyRate, accountRate] = [ofKey(caller), ofAccount(caller)];
       const isAccount =
-        ofAccount !== null &&
-        ofAccounts.remaining(accountId, ofAccount) < ofKeys.remaining(keyId, ofKey);
+        accountRate !== null &&
+        ofAccounts.remaining(accountId, accountRate) < ofKeys.remaining(keyId, keyRate);
       return isAccount
-        ? ofAccounts.headersOf(accountId, ofAccount)
-        : ofKeys.headersOf(keyId, ofKey);
+        ? ofAccounts.headersOf(accountId, accountRate)
+        : ofKeys.headersOf(keyId, keyRate);
     },
   };
 }

@@ -1,8 +1,8 @@
 // Holds a read with `Prefer: wait` until its task is final, and reads the task again each second.
 
 import { setTimeout } from 'node:timers/promises';
+import { countAtOnce } from '../gateway/at-once';
 import type { KeyedCall } from '../gateway/context';
-import { countAtOnce } from '../gateway/count-at-once';
 import type { KeyedDeps } from '../gateway/deps';
 import type { Found } from './find-task';
 import { isFinal } from './task.rules';
@@ -17,8 +17,8 @@ type Read = () => Promise<Found | undefined>;
  * process is stopping. A server may ignore `Prefer: wait`, so a read is answered at once if its account
  * or all accounts together have too many held reads.
  */
-export function holdReads({ rates, isServing }: KeyedDeps) {
-  const held = countAtOnce(rates.heldReadsMax, rates.heldReadsOfAllMax);
+export function holdReads({ limits, isServing }: KeyedDeps) {
+  const held = countAtOnce(limits.heldReads);
   const nextRound = rounds();
   const untilFinal = async (ctx: KeyedCall, read: Read, waitMs: number) => {
     ctx.state.heldUntilMs ??= performance.now() + waitMs;

@@ -40,7 +40,7 @@ const reading = (apiKey: string, headers: Record<string, string> = {}) =>
 const statusOf = async (apiKey: string) => (await reading(apiKey)).status;
 
 test('an account with too many slow bodies gets a 429 for further calls, and other accounts are served', async () => {
-  api = await startApi({ callsAtOnceMax: 2 });
+  api = await startApi({ calls: { own: 2, all: 10_000 } });
   const { apiKey: second } = await api.aKey({});
   const { apiKey: other } = await api.anAccount();
   const first = await begin(api.apiKey);
@@ -55,7 +55,7 @@ test('an account with too many slow bodies gets a 429 for further calls, and oth
 });
 
 test('held reads are calls in progress', async () => {
-  api = await startApi({ callsAtOnceMax: 2 });
+  api = await startApi({ calls: { own: 2, all: 10_000 } });
   const { json } = await api.create();
   const read = () => api.call('GET', `${create}/${json.id}`, undefined, { prefer: 'wait=60' });
   const held = [read(), read()];
@@ -66,7 +66,7 @@ test('held reads are calls in progress', async () => {
 });
 
 test('a refused call is in progress as long as the rest of its body arrives', async () => {
-  api = await startApi({ callsAtOnceMax: 1 });
+  api = await startApi({ calls: { own: 1, all: 10_000 } });
   const { socket, state } = send(api.apiKey, 'Content-Type: text/plain\r\n');
   const trickle = setInterval(() => socket.write('x'), 100);
   await until('it is refused', () => state.text.startsWith('HTTP/1.1 415 '));
@@ -77,7 +77,7 @@ test('a refused call is in progress as long as the rest of its body arrives', as
 });
 
 test('many calls of an account one after another are never too many', async () => {
-  api = await startApi({ callsAtOnceMax: 1 });
+  api = await startApi({ calls: { own: 1, all: 10_000 } });
   for (let time = 0; time < 10; time += 1) {
     expect((await api.call('POST', create, textBody)).status).toBe(200);
     expect(await statusOf('no key')).toBe(401);
@@ -85,7 +85,7 @@ test('many calls of an account one after another are never too many', async () =
 });
 
 test('behind a trusted proxy the calls in progress of each address are limited', async () => {
-  api = await startApi({ callsAtOnceMax: 2, trustedProxies: 1 });
+  api = await startApi({ calls: { own: 2, all: 10_000 }, trustedProxies: 1 });
   const { apiKey: other } = await api.anAccount();
   const from = (address: string) => ({ 'x-forwarded-for': address });
   const forwarded = 'X-Forwarded-For: 192.0.2.1\r\n';

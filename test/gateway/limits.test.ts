@@ -37,7 +37,7 @@ async function expectShared(ask: () => Promise<{ status: number }>): Promise<voi
 
 describe('the limits of a key', () => {
   test('faulty creates count towards the limit, and the body of a call above the limit is not read', async () => {
-    api = await startApi({ requestRatePerSecond: 1 });
+    api = await startApi({ changes: { perSecond: 1, burst: 5 } });
     const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
     const statements = countStatements(api.apiDb);
@@ -56,11 +56,23 @@ describe('the limits of a key', () => {
   });
 
   test.each([
-    ['quotes', { quoteRatePerSecond: 1 }, 'POST', '/v1/videos/quotes', textBody],
-    ['lists', { listRatePerSecond: 1 }, 'GET', '/v1/tasks', undefined],
-    ['statements', { listRatePerSecond: 1 }, 'GET', '/v1/account/statement', undefined],
-    ['reads', { readRatePerSecond: 1 }, 'GET', `${create}/task_x`, undefined],
-    ['cancellations', { requestRatePerSecond: 1 }, 'DELETE', `${create}/task_x`, undefined],
+    ['quotes', { quotes: { perSecond: 1, burst: 5 } }, 'POST', '/v1/videos/quotes', textBody],
+    ['lists', { lists: { perSecond: 1, burst: 5 } }, 'GET', '/v1/tasks', undefined],
+    [
+      'statements',
+      { lists: { perSecond: 1, burst: 5 } },
+      'GET',
+      '/v1/account/statement',
+      undefined,
+    ],
+    ['reads', { reads: { perSecond: 1, burst: 5 } }, 'GET', `${create}/task_x`, undefined],
+    [
+      'cancellations',
+      { changes: { perSecond: 1, burst: 5 } },
+      'DELETE',
+      `${create}/task_x`,
+      undefined,
+    ],
   ] as const)(
     'headers show the limit on %s; the sixth call is refused, and a later call is accepted',
     async (_, limit, method, path, body) => {
@@ -87,7 +99,7 @@ describe('the limits of a key', () => {
   );
 
   test('setting the wall clock does not change a limit', async () => {
-    api = await startApi({ listRatePerSecond: 1 });
+    api = await startApi({ lists: { perSecond: 1, burst: 5 } });
     const ask = () => api.call('GET', '/v1/tasks');
     await statusesOf(5, ask);
     api.wallStep = 3_600_000;
@@ -98,7 +110,7 @@ describe('the limits of a key', () => {
   });
 
   test('a create above its limit queries neither the database nor Temporal', async () => {
-    api = await startApi({ createRatePerSecond: 1, createBurst: 5 });
+    api = await startApi({ creates: { perSecond: 1, burst: 5 } });
     expect(await statusesOf(5, () => api.create())).toEqual(Array<number>(5).fill(200));
     const statements = countStatements(api.apiDb);
     const refused = await statusesOf(10, () => api.create());
@@ -108,8 +120,8 @@ describe('the limits of a key', () => {
   });
 
   test.each([
-    ['of an account', { uploadsAtOncePerAccountMax: 1 }],
-    ['of all accounts', { uploadsAtOnceMax: 1 }],
+    ['of an account', { uploadsAtOnce: { own: 1, all: 10_000 } }],
+    ['of all accounts', { uploadsAtOnce: { own: 1_000, all: 1 } }],
   ])(
     'if the maximum number of uploads %s is in progress, another one is a 429',
     async (_, limit) => {
@@ -131,8 +143,8 @@ describe('the limits of a key', () => {
   );
 
   test.each([
-    ['of an account', { heldReadsMax: 1 }],
-    ['of all accounts', { heldReadsOfAllMax: 1 }],
+    ['of an account', { heldReads: { own: 1, all: 10_000 } }],
+    ['of all accounts', { heldReads: { own: 10_000, all: 1 } }],
   ])(
     'if the maximum number of reads with `Prefer: wait` %s is waiting, the next such read is answered at once',
     async (_, limit) => {
@@ -152,7 +164,7 @@ describe('the limits of a key', () => {
 
 describe('the limits of an address', () => {
   test('look-ups of unknown keys are limited and cached, and do not affect a known key', async () => {
-    api = await startApi({ unknownRatePerSecond: 4 });
+    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
     await api.call('GET', '/v1/models');
     const statements = countStatements(api.apiDb);
     const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
@@ -165,7 +177,7 @@ describe('the limits of an address', () => {
   });
 
   test('a valid key that is used for the first time is accepted after many unknown keys of the same address', async () => {
-    api = await startApi({ unknownRatePerSecond: 4 });
+    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
     const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
     const flood = await Promise.all(Array.from({ length: 40 }, () => ask(makeApiKey())));
     expect(flood.filter(({ status }) => status === 429)).toHaveLength(36);
@@ -177,7 +189,7 @@ describe('the limits of an address', () => {
   });
 
   test('an existing file link that is read for the first time is delivered after many unknown links of the same address', async () => {
-    api = await startApi({ unknownRatePerSecond: 4 });
+    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
     const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
     const unknown = () => read(randomBytes(24).toString('base64url'));
     const flood = await Promise.all(Array.from({ length: 40 }, unknown));
@@ -187,7 +199,7 @@ describe('the limits of an address', () => {
   });
 
   test('a known key is looked up again even if the caller’s address has used up the limit for unknown keys', async () => {
-    api = await startApi({ unknownRatePerSecond: 1 });
+    api = await startApi({ unknown: { perSecond: 1, burst: 1 } });
     await api.call('GET', '/v1/models');
     api.clock += 21_000;
     await statusesOf(4, () => call(api.url, makeApiKey(), 'GET', '/v1/models'));
@@ -195,7 +207,7 @@ describe('the limits of an address', () => {
   });
 
   test('look-ups of unknown tasks are limited and cached, and do not affect a known task', async () => {
-    api = await startApi({ unknownRatePerSecond: 4 });
+    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
     const { json } = await api.create();
     const read = (id: string) => api.call('GET', `${create}/${id}`);
     const made = newTaskId(Date.now());
@@ -208,7 +220,7 @@ describe('the limits of an address', () => {
   });
 
   test('tasks of another account count as unknown, so the limit does not reveal that they exist', async () => {
-    api = await startApi({ unknownRatePerSecond: 2 });
+    api = await startApi({ unknown: { perSecond: 2, burst: 2 } });
     const ids: string[] = [];
     for (let task = 0; task < 4; task += 1) ids.push((await api.create()).json.id);
     await api.finish(ids[0]!);
@@ -224,7 +236,7 @@ describe('the limits of an address', () => {
   });
 
   test('look-ups of unknown file links above the limit are refused, and many at once share their statements', async () => {
-    api = await startApi({ unknownRatePerSecond: 4 });
+    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
     const known = await plantFile(api, Buffer.alloc(10));
     const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
     expect((await read(known.token)).status).toBe(200);
@@ -237,7 +249,7 @@ describe('the limits of an address', () => {
   });
 
   test('behind a trusted proxy the address of each caller has its own limit', async () => {
-    api = await startApi({ unknownRatePerSecond: 1, trustedProxies: 1 });
+    api = await startApi({ unknown: { perSecond: 1, burst: 1 }, trustedProxies: 1 });
     const ask = (forwarded: string) =>
       call(api.url, makeApiKey(), 'GET', '/v1/models', undefined, { 'x-forwarded-for': forwarded });
     expect(await statusesOf(3, () => ask('192.0.2.1'))).toEqual([401, 429, 429]);

@@ -8,7 +8,7 @@ import {
   setTerms,
 } from '../../src/accounts/terms.rows';
 import { readConfig } from '../../src/config/config';
-import { ratesOf } from '../../src/gateway/limits';
+import { limitsOf } from '../../src/gateway/limit-table';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { call } from '../support/service';
 import { sized } from '../support/sized';
@@ -51,26 +51,11 @@ const share = sized({ each: 10, long: 1 });
 
 test(`with the default settings a key may send ${1_000 / share} creates at once, and the next create is a 429`, async () => {
   const config = readConfig('admin', {});
-  const rates = ratesOf(config);
-  expect(rates).toEqual({
-    createRatePerSecond: 50,
-    createBurst: 1_000,
-    requestRatePerSecond: 250,
-    quoteRatePerSecond: 20,
-    uploadRatePerSecond: 5,
-    readRatePerSecond: 2_000,
-    listRatePerSecond: 20,
-    databaseShareOfAccount: 5,
-    databaseShareOfLookUps: 2,
-    uploadsAtOncePerAccountMax: 100,
-    uploadsAtOnceMax: 1_250,
-    callsAtOnceMax: 1_250,
-    heldReadsMax: 1_000,
-    heldReadsOfAllMax: 2_500,
-  });
+  const limits = limitsOf(config);
+  expect(limits.creates).toEqual({ perSecond: 50, burst: 1_000 });
   const creates = 1_000 / share;
   api = await startApi({
-    ...{ ...rates, createRatePerSecond: 50 / share, createBurst: creates },
+    ...{ ...limits, creates: { perSecond: 50 / share, burst: creates } },
     queuedTasksMax: config.queuedTasksMax,
   });
   const statuses: number[] = [];
@@ -89,7 +74,7 @@ test(`with the default settings a key may send ${1_000 / share} creates at once,
 });
 
 test('a key can have its own create rate, and its burst grows or shrinks in proportion', async () => {
-  api = await startApi({ createRatePerSecond: 5, createBurst: 10 });
+  api = await startApi({ creates: { perSecond: 5, burst: 10 } });
   const [slow, quick] = [await aKey({ createRate: 2 }), await aKey({ createRate: 8 })];
   expect(await allowed(6, creating(slow))).toEqual({
     count: 4,
@@ -102,7 +87,7 @@ test('a key can have its own create rate, and its burst grows or shrinks in prop
 });
 
 test('the create rate of an account limits all its keys together, in addition to the rate of each key', async () => {
-  api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
+  api = await startApi({ creates: { perSecond: 5, burst: 5 } });
   await setAccount({ createRate: 7 });
   const [slow, other] = [await aKey({ createRate: 2 }), await aKey({})];
   expect((await allowed(4, creating(slow))).count).toBe(2);
@@ -121,7 +106,7 @@ test('the create rate of an account limits all its keys together, in addition to
 });
 
 test('a read counts against the rates of its key and of its account, and the headers show the limit with fewer reads left', async () => {
-  api = await startApi({ readRatePerSecond: 2 });
+  api = await startApi({ reads: { perSecond: 2, burst: 10 } });
   const key = await aKey({ readRate: 1 });
   expect((await reading(key)()).headers.get('ratelimit-limit')).toBe('5');
   expect((await allowed(10, reading(key))).count).toBe(4);
@@ -137,7 +122,10 @@ test('a read counts against the rates of its key and of its account, and the hea
 
 test('the RateLimit headers of a create show the limit on creates, and the headers of a replay show the limit on requests', async () => {
   // The burst is 10 for creates and 100 for requests.
-  api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 20 });
+  api = await startApi({
+    creates: { perSecond: 5, burst: 10 },
+    changes: { perSecond: 20, burst: 100 },
+  });
   const shown = async (body: unknown, key?: string) => {
     const headers = key ? { 'idempotency-key': key } : {};
     const reply = await call(api.url, api.apiKey, 'POST', create, body, headers);
@@ -155,14 +143,17 @@ test('the RateLimit headers of a create show the limit on creates, and the heade
 });
 
 test('the RateLimit headers of a create show the limit on requests if fewer requests than creates are left', async () => {
-  api = await startApi({ createRatePerSecond: 5, createBurst: 10, requestRatePerSecond: 1 });
+  api = await startApi({
+    creates: { perSecond: 5, burst: 10 },
+    changes: { perSecond: 1, burst: 5 },
+  });
   const { headers } = await api.create();
   expect(headers.get('ratelimit-limit')).toBe('5');
   expect(headers.get('ratelimit-remaining')).toBe('4');
 });
 
 test('a changed create rate of a key takes effect when the cached key has expired', async () => {
-  api = await startApi({ createRatePerSecond: 5, createBurst: 5 });
+  api = await startApi({ creates: { perSecond: 5, burst: 5 } });
   const { keyId, apiKey } = await api.aKey({});
   expect((await allowed(6, creating(apiKey))).count).toBe(5);
   await setKeyRates(api.db, keyId, { createRate: 9 });
@@ -174,7 +165,10 @@ test('a changed create rate of a key takes effect when the cached key has expire
 });
 
 test('a key with a higher create rate than the default also gets a higher request rate', async () => {
-  api = await startApi({ createRatePerSecond: 1, createBurst: 5, requestRatePerSecond: 1 });
+  api = await startApi({
+    creates: { perSecond: 1, burst: 5 },
+    changes: { perSecond: 1, burst: 5 },
+  });
   const key = await aKey({ createRate: 4 });
   expect((await allowed(25, creating(key))).count).toBe(20);
 });

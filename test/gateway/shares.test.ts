@@ -28,8 +28,8 @@ const onReceived = () => {
 const began = 'http.server.request.start';
 beforeAll(async () => {
   api = await startApi({
-    databaseShareOfAccount: shareOfAccount,
-    databaseShareOfLookUps: shareOfLookUps,
+    databaseConnections: { own: shareOfAccount, all: 1_000 },
+    databaseLookUps: shareOfLookUps,
   });
   const { pool } = api.apiDb.client as {
     pool: { numUsed(): number; on(event: string, listener: () => void): void };

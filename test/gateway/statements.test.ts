@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 test('the concurrent list calls of one account are limited, and a call of another account does not wait', async () => {
-  api = await startApi({ databaseShareOfAccount: 2 });
+  api = await startApi({ databaseConnections: { own: 2, all: 1_000 } });
   const other = await api.anAccount();
   await api.create();
   const lock = await api.db.transaction();
@@ -33,7 +33,7 @@ test('the concurrent list calls of one account are limited, and a call of anothe
 });
 
 test('the concurrent creates of one account are limited, and creates of another account do not wait', async () => {
-  api = await startApi({ databaseShareOfAccount: 2 });
+  api = await startApi({ databaseConnections: { own: 2, all: 1_000 } });
   const other = await api.anAccount();
   const budget = { accountId: api.accountId, keyId: null, period: 'day' } as const;
   await setBudget(api.db, { ...budget, limitMicros: 10 ** 15 });

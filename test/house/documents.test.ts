@@ -1,16 +1,22 @@
 // Compares the documents with the project: tables, routes, scripts, paths and links. After a
-// change of settings, fields, errors, panels or alerts, this command writes their tables again:
+// change of what a table shows, this command writes it again:
 // UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/documents
 
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { readConfig, settingRows } from '../../src/config/config';
+import { settingRows } from '../../src/config/config';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { schema } from '../../src/database/schema';
-import { ratesOf } from '../../src/gateway/limits';
 import { expectTable } from '../support/document-tables';
-import { alertTable, errorTable, fieldTable, panelTable, settingTable } from './generated-tables';
+import {
+  alertTable,
+  errorTable,
+  fieldTable,
+  limitTable,
+  panelTable,
+  settingTable,
+} from './generated-tables';
 import { filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
@@ -30,6 +36,7 @@ describe('the tables that a test writes', () => {
     ['docs/api.md', 'task', () => fieldTable('Task')],
     ['docs/api.md', 'result', () => fieldTable('VideoResult')],
     ['docs/api.md', 'errors', errorTable],
+    ['docs/api.md', 'limits', limitTable],
     ['docs/symptoms.md', 'panels', panelTable],
     ['docs/symptoms.md', 'alerts', alertTable],
   ])('%s has the table %s', (page, name, rows) => {
@@ -45,44 +52,6 @@ describe('the tables that a test writes', () => {
     expectTable('README.md', 'settings', settingTable(rows));
   });
 });
-
-const defaults = ratesOf(readConfig('admin', {}));
-
-test.each<[row: string, rate: number, burst: number]>([
-  ['changes of a key', defaults.requestRatePerSecond, 5],
-  ['tasks a key may create', defaults.createRatePerSecond, 20],
-  ['quotes of a key', defaults.quoteRatePerSecond, 5],
-  ['reads of single tasks and files', defaults.readRatePerSecond, 5],
-  ['uploads of a key', defaults.uploadRatePerSecond, 5],
-  ['all other reads of a key', defaults.listRatePerSecond, 5],
-  ['keys, tasks, files that do not exist', defaultOf('UNKNOWN_RATE_PER_SECOND'), 1],
-])('docs/api.md states the default limit on %s', (row, rate, burst) => {
-  expect(limitOf(row)).toContain(`${shown(rate)} a second, ${shown(burst * rate)} at once`);
-});
-
-test.each([
-  ['calls of an account in progress', defaults.callsAtOnceMax],
-  ['reads with `Prefer: wait`', defaults.heldReadsMax],
-  ['uploads of an account in progress', defaults.uploadsAtOncePerAccountMax],
-  ['database connections of an account', defaults.databaseShareOfAccount],
-  ['unfinished tasks', defaultOf('QUEUED_TASKS_MAX')],
-])('docs/api.md states the default maximum of %s', (row, most) => {
-  expect(limitOf(row)).toMatch(new RegExp(`^${shown(most)}(?!\\d)`));
-});
-
-function shown(count: number): string {
-  return count.toLocaleString('en');
-}
-
-function defaultOf(setting: string): number {
-  return Number(settingRows().find(({ name }) => name === setting)?.otherwise);
-}
-
-function limitOf(row: string): string {
-  const lines = read('docs/api.md').split('\n');
-  const line = lines.find((text) => text.startsWith(`| ${row}`)) ?? '';
-  return line.split('|')[2]?.trim() ?? '';
-}
 
 describe('README.md', () => {
   test('links every page of docs/', () => {

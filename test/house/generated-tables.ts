@@ -1,10 +1,11 @@
-// The rows of the tables that documents take from the code: settings, fields, errors, panels and
-// alerts. The first row of each table is its head.
+// The rows of the tables that documents take from the code: settings, fields, errors, limits, panels
+// and alerts. The first row of each table is its head.
 
-import { type SettingRow, settingRows } from '../../src/config/config';
+import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
 import { refusals } from '../../src/contract/error';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { meaningOf } from '../../src/contract/openapi-parts';
+import { atOnceTable, limitsOf, rateTable } from '../../src/gateway/limit-table';
 import { alertRules, panelsOfDashboard } from '../telemetry/ops';
 import { read } from './sources';
 
@@ -86,6 +87,30 @@ function rangeOf({ minimum, maximum, maxLength }: Schema): string {
   // The largest exact number is no limit of ours.
   if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return '';
   return minimum === undefined ? ` up to ${maximum}` : `, ${minimum} to ${maximum}`;
+}
+
+/** The limits of calls with the default settings. */
+export function limitTable(): Rows {
+  const config = readConfig('admin', {});
+  const limits = limitsOf(config);
+  const shown = (count: number) => count.toLocaleString('en');
+  const rates = Object.entries(rateTable).map(([name, row]) => {
+    const { perSecond, burst } = limits[name as keyof typeof rateTable];
+    const most = `${shown(perSecond)} a second, ${shown(burst)} at once`;
+    return [row.of, row.may, most, 'note' in row ? row.note : ''];
+  });
+  const atOnce = Object.entries(atOnceTable).map(([name, row]) => {
+    const { own, all } = limits[name as keyof typeof atOnceTable];
+    const most = Number.isFinite(all) ? `${shown(own)}; ${shown(all)} of all` : shown(own);
+    return [row.of, `${row.what} in progress`, most, 'note' in row ? row.note : ''];
+  });
+  const unfinished = [
+    'account',
+    'unfinished tasks',
+    shown(config.queuedTasksMax),
+    'in all processes together',
+  ];
+  return [['of', 'what', 'most', 'note'], ...rates, ...atOnce, unfinished];
 }
 
 export function panelTable(): Rows {

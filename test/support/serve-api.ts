@@ -6,7 +6,8 @@ import type { Knex } from 'knex';
 import { listen } from '../../src/commands/http-server';
 import { isUpload } from '../../src/files/read-upload.http';
 import { createApp } from '../../src/gateway/app';
-import type { ApiDeps, ApiSettings, Rates, RequestObserver } from '../../src/gateway/deps';
+import type { ApiDeps, ApiSettings, RequestObserver } from '../../src/gateway/deps';
+import type { Limits } from '../../src/gateway/limit-table';
 import { createStarter } from '../../src/tasks/create/starter';
 
 const testSettings: ApiSettings = {
@@ -14,7 +15,6 @@ const testSettings: ApiSettings = {
   corsOrigins: [],
   dangerouslyAllowHosts: [],
   dangerouslyAllowProviderHosts: [],
-  unknownRatePerSecond: 10_000,
   trustedProxies: 0,
   queuedTasksMax: 100_000,
   uploadsMax: 1_000,
@@ -28,24 +28,27 @@ const testSettings: ApiSettings = {
   temporalUiUrl: null,
 };
 
-const testRates: Rates = {
-  createRatePerSecond: 10_000,
-  createBurst: 10_000,
-  requestRatePerSecond: 10_000,
-  quoteRatePerSecond: 10_000,
-  uploadRatePerSecond: 10_000,
-  readRatePerSecond: 10_000,
-  listRatePerSecond: 10_000,
-  databaseShareOfAccount: 5,
-  databaseShareOfLookUps: 2,
-  uploadsAtOncePerAccountMax: 1_000,
-  uploadsAtOnceMax: 10_000,
-  callsAtOnceMax: 10_000,
-  heldReadsMax: 10_000,
-  heldReadsOfAllMax: 10_000,
+const tenThousand = { perSecond: 10_000, burst: 10_000 };
+const many = { own: 10_000, all: 10_000 };
+const testLimits: Limits = {
+  changes: tenThousand,
+  creates: tenThousand,
+  quotes: tenThousand,
+  uploads: tenThousand,
+  reads: tenThousand,
+  lists: tenThousand,
+  unknown: tenThousand,
+  calls: many,
+  heldReads: many,
+  uploadsAtOnce: many,
+  downloads: many,
+  downloadsOfAddress: many,
+  webhookTests: { own: 3, all: 10_000 },
+  databaseConnections: { own: 5, all: 10_000 },
+  databaseLookUps: 2,
 };
 
-export type SettingsInTest = Partial<ApiSettings & Rates>;
+export type SettingsInTest = Partial<ApiSettings & Limits>;
 
 type Parts = Pick<ApiDeps, 'db' | 'storage' | 'temporal' | 'catalogue'> &
   Partial<Pick<ApiDeps, 'now' | 'elapsed' | 'isServing'>> & {
@@ -83,7 +86,7 @@ export async function serveApi({ starterDb, observer, settings, ...parts }: Part
       ...observer,
     },
     settings: { ...testSettings, ...over },
-    rates: { ...testRates, ...over },
+    limits: { ...testLimits, ...over },
     version: { name: 'test', version: '0', commit: 'test' },
   });
   handle = app.callback();

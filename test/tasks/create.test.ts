@@ -462,7 +462,7 @@ describe('the money of a create', () => {
 
 describe('limits on creates', () => {
   test('an API key above its create rate gets a 429 with Retry-After, but replays of earlier creates are still answered', async () => {
-    const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
+    const limited = await startApi({ creates: { perSecond: 1, burst: 5 } });
     try {
       const headers = { 'idempotency-key': 'mine' };
       expect((await limited.create({}, headers)).status).toBe(200);
@@ -488,7 +488,7 @@ describe('limits on creates', () => {
   });
 
   test('each API key has its own create limit, and refused creates count too', async () => {
-    const limited = await startApi({ createRatePerSecond: 1, createBurst: 5 });
+    const limited = await startApi({ creates: { perSecond: 1, burst: 5 } });
     try {
       const { apiKey } = await limited.aKey({});
       for (let faulty = 0; faulty < 5; faulty += 1) {

@@ -10,7 +10,7 @@ import { until } from '../support/until';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startApi({ databaseShareOfAccount: 1 });
+  api = await startApi({ databaseConnections: { own: 1, all: 1_000 } });
 });
 afterAll(() => api?.close());
 
@@ -273,11 +273,7 @@ describe('the header x-should-retry', () => {
   });
 
   test('is true after a create rate limit, with a Retry-After', async () => {
-    const strict = await startApi(
-      { createRatePerSecond: 1, createBurst: 1 },
-      undefined,
-      api.database,
-    );
+    const strict = await startApi({ creates: { perSecond: 1, burst: 1 } }, undefined, api.database);
     try {
       await strict.create();
       const { status, headers } = await strict.create();

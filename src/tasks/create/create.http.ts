@@ -27,12 +27,10 @@ export type Create = (
 ) => Promise<CreateOutcome>;
 
 export function createTask(deps: KeyedDeps, lookUps: LookUps): Create {
-  const { rates, now } = deps;
-  const rateLimit = createCallerLimit('createRate', {
-    what: 'create',
-    perSecond: rates.createRatePerSecond,
-    burst: rates.createBurst,
-    elapsed: deps.elapsed,
+  const { limits, now } = deps;
+  const rateLimit = createCallerLimit('creates', limits, deps.elapsed, {
+    ofKey: ({ rates }) => rates.createRate,
+    ofAccount: ({ accountRates }) => accountRates.createRate,
   });
   const replay = createReplay(lookUps);
   const findRepeated = createFindRepeated(lookUps);

@@ -20,7 +20,7 @@ let api: TestApi;
 let file: Planted;
 const bytes = randomBytes(300_000);
 beforeAll(async () => {
-  api = await startApi({ unknownRatePerSecond: 5 });
+  api = await startApi({ unknown: { perSecond: 5, burst: 5 } });
   file = await plantFile(api, bytes);
 });
 afterAll(() => api?.close());

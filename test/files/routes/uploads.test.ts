@@ -492,7 +492,7 @@ describe('the upload limits of an account', () => {
   });
 
   test('uploads have their own rate limit', async () => {
-    const limited = await own({ uploadRatePerSecond: 1 });
+    const limited = await own({ uploads: { perSecond: 1, burst: 5 } });
     try {
       const { apiKey: key } = await limited.anAccount();
       const statuses: number[] = [];

@@ -4,7 +4,11 @@
 import { setTerms } from '../../../src/accounts/terms.rows';
 import { create, startApi, type TestApi, textBody } from '../../support/api';
 
-const rates = { requestRatePerSecond: 1, quoteRatePerSecond: 2, readRatePerSecond: 3 };
+const rates = {
+  changes: { perSecond: 1, burst: 5 },
+  quotes: { perSecond: 2, burst: 10 },
+  reads: { perSecond: 3, burst: 15 },
+};
 const [changes, quotes, reads] = [5, 10, 15];
 
 let api: TestApi;

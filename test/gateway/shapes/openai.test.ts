@@ -521,7 +521,7 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
 );
 
 test('a create with a file counts as an upload too, and one without a file does not', async () => {
-  const limited = await startApi({ uploadRatePerSecond: 1 }, undefined, api.database);
+  const limited = await startApi({ uploads: { perSecond: 1, burst: 5 } }, undefined, api.database);
   try {
     const { apiKey } = await api.anAccount();
     const at = { url: limited.url, apiKey };
