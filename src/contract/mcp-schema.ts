@@ -3,6 +3,13 @@
 
 import { z } from 'zod';
 import { type Fault, invalid } from './field';
+import {
+  cancelledSchema,
+  createdSchema,
+  modelsSchema,
+  quoteSchema,
+  taskSchema,
+} from './reply-schema';
 import { requestFields } from './request-schema';
 
 /** Long enough for most videos that are nearly finished, and shorter than the patience of clients. */
@@ -30,28 +37,82 @@ const key = z
   .describe('A text of your choice. Repeated calls with the same key make one video.');
 const wait = z.int().min(0).max(60).optional();
 
+const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
+
+interface ToolEntry {
+  readonly title: string;
+  readonly description: string;
+  readonly fields: z.ZodRawShape;
+  readonly answer: z.ZodType;
+  readonly annotations: Readonly<Record<`${string}Hint`, boolean>>;
+}
+
 const tools = {
   submit: {
+    title: 'Start a video',
     description: 'Starts a video. It costs money, which is refunded if it fails.',
     fields: { ...video, idempotency_key: key },
+    answer: createdSchema,
+    // Each call makes a video, unless it has the key of another.
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   },
-  status: { description: 'Shows a task as it is now.', fields: taskId },
+  status: {
+    title: 'Show a task',
+    description: 'Shows a task as it is now.',
+    fields: taskId,
+    answer: taskSchema,
+    annotations: reads,
+  },
   result: {
+    title: 'Wait for a video',
+    answer: taskSchema,
+    annotations: reads,
     description: `Waits until a task has ended, for at most \`wait_seconds\` (otherwise ${waitSecondsDefault}), and shows it. A finished task has the link of its video.`,
     fields: { ...taskId, wait_seconds: wait },
   },
-  cancel: { description: 'Cancels a task that has not ended.', fields: taskId },
-  quote: { description: 'Shows the price of a video, without starting it.', fields: video },
-} as const satisfies Record<string, { description: string; fields: z.ZodRawShape }>;
+  cancel: {
+    title: 'Cancel a task',
+    description: 'Cancels a task that has not ended.',
+    fields: taskId,
+    answer: cancelledSchema,
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  },
+  quote: {
+    title: 'Ask for a price',
+    description: 'Shows the price of a video, without starting it.',
+    fields: video,
+    answer: quoteSchema,
+    annotations: reads,
+  },
+  models: {
+    title: 'List the models',
+    description: 'Shows the models that this key may use, with their abilities and prices.',
+    fields: {},
+    answer: modelsSchema,
+    annotations: reads,
+  },
+} as const satisfies Record<string, ToolEntry>;
 
 export type ToolName = keyof typeof tools;
 
 export function toolsOf() {
-  return Object.entries(tools).map(([name, { description, fields }]) => ({
+  return Object.entries(tools).map(([name, { fields, answer, ...shown }]) => ({
     name,
-    description,
+    ...shown,
     inputSchema: z.toJSONSchema(z.object(fields), { io: 'input' }) as { type: 'object' },
+    outputSchema: answerSchema(answer),
   }));
+}
+
+/** Later versions may add fields, and an agent's client must not refuse them. */
+function answerSchema(answer: z.ZodType): { type: 'object' } {
+  const schema = z.toJSONSchema(answer, {
+    io: 'output',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return schema as { type: 'object' };
 }
 
 /** The first fault of the arguments of a tool; a create and a quote check their own. */

@@ -10,7 +10,7 @@ import { createSendBytes } from '../files/send-bytes.http';
 import { uploadRoutes } from '../files/uploads.routes';
 import { accountRoutes } from '../money/account.routes';
 import { usageRoutes } from '../money/usage.routes';
-import { modelRoutes } from '../planning/models.routes';
+import { createShowModels, modelRoutes } from '../planning/models.routes';
 import { answerCreate } from '../tasks/create/answer.http';
 import { createTask } from '../tasks/create/create.http';
 import { readRequest } from '../tasks/create/read-request.http';
@@ -67,7 +67,8 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   const { admit, ...counts } = createAdmission(authenticate, databaseOf, limits, elapsed);
   const list = listAccountTasks();
   const quote = createQuote(deps);
-  const shapes = createShapes(deps, { ...tasks, create, list, quote, find, ...counts });
+  const models = createShowModels(deps);
+  const shapes = createShapes(deps, { ...tasks, create, list, quote, models, find, ...counts });
   const routes = new Router<KeyedState>({ sensitive: true });
   // The check is part of the router, so that no route of this router is reachable without a key.
   routes.use(async (ctx, next) => {
@@ -78,7 +79,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   quoteRoutes(routes, quote);
   readRoutes(routes, tasks);
   routes.get('/v1/tasks', (ctx) => list(ctx));
-  modelRoutes(routes, deps);
+  modelRoutes(routes, models);
   callbackRoutes(routes, findNamed);
   accountRoutes(routes);
   usageRoutes(routes);

@@ -6,7 +6,7 @@ import { formatMicros } from '../accounts/amount.rules';
 import type { Catalogue, Model, SuperResolutionOffer } from '../catalogue/catalogue.rules';
 import { sizeOf } from '../catalogue/catalogue.rules';
 import { toolVersions } from '../contract/vocabulary';
-import type { KeyedRouter } from '../gateway/context';
+import type { KeyedCall, KeyedRouter } from '../gateway/context';
 import type { KeyedDeps } from '../gateway/deps';
 import { microsPerMinute } from './enhancement-price.rules';
 import { offeredTargets } from './enhancers.rules';
@@ -16,12 +16,18 @@ import { plainVideo } from './plain-video.rules';
 import { targetsOf } from './resolution.rules';
 import { usableModels } from './usable-models.rules';
 
-export function modelRoutes(router: KeyedRouter, { catalogue }: KeyedDeps): void {
-  router.get('/v1/models', (ctx) => {
+export type ShowModels = (ctx: KeyedCall) => void;
+
+export function createShowModels({ catalogue }: KeyedDeps): ShowModels {
+  return (ctx) => {
     const { caller } = ctx.state;
     const offer = offerFor(ownPrices(catalogue(), caller), caller);
     ctx.body = { data: offer.models.map((model) => shown(model, offer)) };
-  });
+  };
+}
+
+export function modelRoutes(router: KeyedRouter, show: ShowModels): void {
+  router.get('/v1/models', (ctx) => show(ctx));
 }
 
 interface Offer extends Pick<Catalogue, 'currency' | 'superResolution'> {

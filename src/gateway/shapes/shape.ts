@@ -5,6 +5,7 @@ import type { Middleware } from 'koa';
 import type { VideoRequest } from '../../contract/request';
 import type { JsonObject } from '../../contract/safe-json';
 import type { TaskObject } from '../../contract/task';
+import type { ShowModels } from '../../planning/models.routes';
 import type { Create } from '../../tasks/create/create.http';
 import type { FindTask } from '../../tasks/find-task';
 import type { ListTasks } from '../../tasks/list.routes';
@@ -24,6 +25,7 @@ export interface Calls extends TaskHandlers {
   readonly list: ListTasks;
   readonly find: FindTask;
   readonly quote: Quote;
+  readonly models: ShowModels;
   readonly countUpload: CountUpload;
   readonly countMessage: CountMessage;
 }

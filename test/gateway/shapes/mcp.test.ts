@@ -1,6 +1,7 @@
 // The Model Context Protocol at /mcp, with calls as a client sends them: tools, refusals, and the
 // Tasks extension.
 
+import { z } from 'zod';
 import { startApi, type TestApi, textBody } from '../../support/api';
 
 let api: TestApi;
@@ -61,7 +62,57 @@ test('the tools are listed with their fields', async () => {
     result: ['task_id'],
     cancel: ['task_id'],
     quote: ['model', 'prompt'],
+    models: undefined,
   });
+});
+
+test('each tool says what it does to the world, so that an agent asks before it spends or stops', async () => {
+  const { json } = await ask('tools/list');
+  const tools: { name: string; title: string; annotations: Record<string, boolean> }[] =
+    json.result.tools;
+  const hints = tools.map(({ name, annotations }) => [
+    name,
+    annotations.readOnlyHint,
+    annotations.destructiveHint,
+  ]);
+  expect(hints).toEqual([
+    ['submit', false, false],
+    ['status', true, false],
+    ['result', true, false],
+    ['cancel', false, true],
+    ['quote', true, false],
+    ['models', true, false],
+  ]);
+  expect(tools.filter(({ title }) => !/^[A-Z].{4,}/.test(title))).toEqual([]);
+});
+
+test('the answer of each tool fits its output schema, which allows fields that are added later', async () => {
+  const { json } = await ask('tools/list');
+  const tools: { name: string; outputSchema: object }[] = json.result.tools;
+  const made = await submit();
+  const id = { task_id: made.structuredContent.id as string };
+  const answers: Record<string, unknown> = {
+    submit: made,
+    status: await tool('status', id),
+    quote: await tool('quote', textBody),
+    models: await tool('models', {}),
+    cancel: await tool('cancel', id),
+    result: await tool('result', { ...id, wait_seconds: 0 }),
+  };
+  for (const { name, outputSchema } of tools) {
+    const { structuredContent, isError } = answers[name] as {
+      structuredContent: object;
+      isError?: boolean;
+    };
+    const fits = z.fromJSONSchema(outputSchema as never);
+    if (isError !== true) {
+      expect(fits.safeParse(structuredContent).error).toBeUndefined();
+      expect(fits.safeParse({ ...structuredContent, later: 1 }).error).toBeUndefined();
+      expect(fits.safeParse({}).success).toBe(false);
+    }
+  }
+  const { structuredContent } = answers.models as { structuredContent: object };
+  expect(structuredContent).toEqual((await api.call('GET', '/v1/models')).json);
 });
 
 test('submit makes the task that a create of ours makes', async () => {

@@ -10,6 +10,7 @@ const ofTools: Readonly<Record<ToolName, MessageKind>> = {
   result: 'reads',
   cancel: 'changes',
   quote: 'quotes',
+  models: 'reads',
 };
 
 const ofMethods = new Map<string, MessageKind>([

@@ -14,6 +14,7 @@ export interface OwnCalls {
   submit(body: JsonObject, idempotencyKey?: string): Promise<Answered<{ readonly id: string }>>;
   quote(body: JsonObject): Promise<Answered<object>>;
   show(taskId: string, waitSeconds?: number): Promise<Answered<TaskObject>>;
+  models(): Promise<Answered<object>>;
   /** Shows a task that `submit` has just created. */
   showCreated(taskId: string): Promise<Answered<TaskObject>>;
   cancel(taskId: string): Promise<Answered<TaskObject>>;
@@ -24,7 +25,7 @@ export interface OwnCalls {
 export function callsOf(
   ctx: KeyedCall,
   deps: Pick<KeyedDeps, 'observer'>,
-  { create, quote, show, cancel }: Calls,
+  { create, quote, show, cancel, models }: Calls,
 ): OwnCalls {
   const answered = async <T>(run: () => Promise<unknown>): Promise<Answered<T>> => {
     try {
@@ -50,6 +51,7 @@ export function callsOf(
       return answered(() => createTranslated(ctx, create, { body }));
     },
     quote: (body) => answered(() => quote(ctx, parseTranslated(body))),
+    models: () => answered(async () => models(ctx)),
     show: (taskId, waitSeconds) => answered(() => shown(taskId, waitSeconds)),
     showCreated: (taskId) => answered(() => readCreated(ctx, deps, taskId, () => shown(taskId))),
     cancel: (taskId) => answered(() => cancel(ctx, taskId)),

@@ -24,6 +24,7 @@ const tools: Readonly<Record<ToolName, Tool>> = {
     resultOf(await own.show(textOf(id), Number(seconds))),
   cancel: async (own, given) => shown(await own.cancel(textOf(given.task_id))),
   quote: async (own, given) => shown(await own.quote(given)),
+  models: async (own) => shown(await own.models()),
 };
 
 export function serveTools(server: Server, own: OwnCalls, asTask: boolean): void {
