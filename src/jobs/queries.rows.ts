@@ -97,7 +97,7 @@ export async function listOwners(
 
 // Every channel that has a job, including channels that are no longer in the catalogue. The
 // recursion needs one index look-up per channel; a `distinct` would read all jobs.
-const everyChannel = `
+export const everyChannel = `
   channels as (
     (select channel from jobs where channel is not null order by channel limit 1)
     union all

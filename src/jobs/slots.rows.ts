@@ -16,7 +16,8 @@ import type { Destination } from './steps.rows';
 const passedOver = `interval '1 minute'`;
 const turnsMax = 500;
 
-const keepsSlot = `
+/** SQL for the condition that a job uses a slot or has reserved one. */
+export const keepsSlot = `
   (state in ('sending', 'open') and missing_since is null
    or state = 'waiting' and turn_at > now() - ${reserved})`;
 

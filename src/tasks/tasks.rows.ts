@@ -8,6 +8,7 @@ import type { TaskObject } from '../contract/task';
 import type { TaskStatus } from '../contract/vocabulary';
 import type { Gather, Gathered } from '../database/gathered';
 import { prepare } from '../database/prepared-statement';
+import { everyChannel } from '../jobs/queries.rows';
 import type { Plan } from '../planning/plan-types.rules';
 import { type LiveStage, type LiveTask, liveObject, waitingMessage } from './task.rules';
 
@@ -190,7 +191,8 @@ export async function changeFinalObject(
 /** The id of the task that owns an upstream job; null if no task owns the job. */
 export async function findTaskOfJob(db: Knex, upstreamId: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    'select task_id as id from jobs where upstream_id = ? limit 1',
+    `with recursive ${everyChannel}
+     select task_id as id from channels join jobs using (channel) where upstream_id = ? limit 1`,
     [upstreamId],
   );
   return rows[0]?.id ?? null;

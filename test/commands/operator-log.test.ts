@@ -157,6 +157,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'operators disable': { words: anOperator, effect: /^enabled → disabled$/ },
   'operators renew': { words: anOperator, effect: /^key …\w{4} → …\w{4}$/ },
+  'tasks content': { words: aRunningTask, effect: /^its content was shown$/ },
   'tasks cancel': { words: aRunningTask, effect: /^its workflow is asked to cancel it$/ },
   'reconcile lost': {
     words: () => '--hours 3',

@@ -171,6 +171,10 @@ const calls: Readonly<Record<string, Call>> = {
       await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId }),
     ],
   },
+  'tasks content': {
+    words: async (customer) => [await aRunningTask(customer)],
+    fields: { why: 'the customer asked' },
+  },
   'tasks cancel': {
     words: async (customer) => [await aRunningTask(customer)],
     fields: { why: 'asked by phone' },

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { UpstreamFault } from '../../../activities/providers/provider';
 import type { Channel } from '../../catalogue/catalogue.rules';
 import type { FaultKind } from '../../jobs/create-answer.rules';
+import { faultText } from '../../jobs/fault-words.rules';
 import { type ChannelState, listChannelStates } from '../../jobs/watchers.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
@@ -42,7 +43,7 @@ const show: AdminCommand = {
   },
 };
 
-async function channelsIn(config: AdminContext['config']) {
+export async function channelsIn(config: AdminContext['config']) {
   const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
   return (await loadCatalogueOf(config)).channels;
 }
@@ -51,7 +52,7 @@ const onLastGood =
   'So the processes run on the last good catalogue that each of them has read. Protocols and limits are not shown.';
 
 /** No channels, but a fault, if the catalogue cannot be used. During that incident an operator looks here. */
-async function knownChannels(config: AdminContext['config']) {
+export async function knownChannels(config: AdminContext['config']) {
   try {
     return { channels: await channelsIn(config), fault: null };
   } catch (error) {
@@ -96,19 +97,7 @@ function healthOf(channel: Channel | undefined, state: ChannelState | undefined)
   return channel?.jobsInFlightMax === 0 ? 'takes no new jobs' : 'well';
 }
 
-const faultTexts: Readonly<Record<FaultKind, string>> = {
-  caller: 'refused a request',
-  operator: 'refuses our key or account',
-  unavailable: 'cannot be reached',
-  busy: 'has too many requests',
-  ambiguous: 'gave no clear answer',
-  not_found: 'does not know a job or model',
-  late: 'a request was not sent in time',
-};
-
 const foreignText = 'answers, but not with an error of its protocol: is its baseUrl right?';
-
-const faultText = (kind: FaultKind): string => faultTexts[kind] ?? kind;
 
 const probe: AdminCommand = {
   name: 'channels probe',

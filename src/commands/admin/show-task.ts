@@ -12,12 +12,13 @@ import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows
 import { notFound } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, fields, table } from './tables';
+import { lifeOf } from './task-life';
 
 export const showTask: AdminCommand = {
   name: 'tasks show',
   http: { at: 'GET /tasks/:ID', role: 'viewer' },
   operands: ['ID'],
-  about: 'one task, by its id or that of a job upstream: its object, its jobs, its callback',
+  about: 'one task, by its id or that of a job upstream: why it waits, its money, its jobs',
   async run(context, input) {
     const named = input.operand('ID');
     const taskId = (await findTaskOfJob(context.db(), named)) ?? named;
@@ -27,8 +28,10 @@ export const showTask: AdminCommand = {
     const corrections = await shownCorrections(context.db(), taskId);
     const callback = await findTaskCallback(context.db(), taskId);
     const ui = linkTo(context, taskId);
-    const data = { ...shownTask(row), callback: callback?.state ?? null, jobs, corrections, ...ui };
-    const { jobs: _jobs, corrections: _corrections, task, ...plain } = data;
+    const head = { ...shownTask(row), callback: callback?.state ?? null, ...ui };
+    const life = await lifeOf(context, taskId);
+    const data = { ...head, jobs, corrections, ...life };
+    const { task, ...plain } = head;
     const rows = table(jobs, [
       { title: 'JOB', of: ({ kind }) => kind },
       { title: 'CHANNEL', of: ({ channel }) => channel },
@@ -42,7 +45,13 @@ export const showTask: AdminCommand = {
     ]);
     const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
     const corrected = corrections.length > 0 ? [correctionTable(corrections)] : [];
-    const parts = [fields(shown), rows, ...corrected, JSON.stringify(task, null, 2)];
+    const sentences = life ? [life.waiting.map(({ sentence }) => sentence), life.money].flat() : [];
+    const times = table(life?.timeline ?? [], [
+      { title: 'STEP', of: ({ step }) => step },
+      { title: 'AT', of: ({ at }) => at },
+    ]);
+    const parts = [fields(shown), sentences.join('\n'), times, rows, ...corrected];
+    parts.push(JSON.stringify(task, null, 2));
     return { data, text: parts.join('\n\n') };
   },
 };

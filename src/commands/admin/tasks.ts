@@ -13,6 +13,7 @@ import { CommandError, notFound } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { shownTask, showTask } from './show-task';
 import { table } from './tables';
+import { taskContent } from './task-content';
 import { accountIdOf, choiceOf, countOf, momentOf, pageOptions } from './values';
 
 const list: AdminCommand = {
@@ -104,7 +105,7 @@ const cancel: AdminCommand = {
   },
 };
 
-export const taskCommands = [showTask, list, cancel];
+export const taskCommands = [showTask, taskContent, list, cancel];
 
 async function askWorkflow(db: Knex, temporal: Client, taskId: string): Promise<void> {
   const { cancelTask } =

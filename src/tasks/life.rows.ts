@@ -1,0 +1,116 @@
+// The life of one task for operators: the stored times of its steps, and the facts from which
+// waiting.rules.ts tells why it waits. All rows are found by keys, except sums over waiting jobs.
+
+import type { Knex } from 'knex';
+import type { JobKind } from '../jobs/job.rules';
+import { keepsSlot } from '../jobs/slots.rows';
+import type { ChannelFacts, JobFacts, WaitingFacts } from './waiting.rules';
+
+export interface JobLife extends JobFacts {
+  readonly kind: JobKind;
+  /** The channels for which it waits; null if it does not wait. */
+  readonly channels: readonly string[] | null;
+  readonly waitingSince: Date | null;
+}
+
+export interface TaskLife extends Pick<WaitingFacts, 'now' | 'createdAt' | 'isOpened'> {
+  readonly finishedAt: Date | null;
+  readonly deadlineAt: Date;
+  readonly accountId: string;
+  readonly runningMax: number | null;
+  readonly running: number;
+  readonly storingSince: Date | null;
+  /** The channels of its plan, in their order. */
+  readonly planned: Readonly<Record<JobKind, readonly string[]>>;
+  readonly jobs: readonly JobLife[];
+}
+
+type LifeRow = Omit<TaskLife, 'jobs' | 'planned'> & {
+  readonly generation: readonly string[] | null;
+  readonly enhancement: readonly string[] | null;
+};
+
+export async function findLife(db: Knex, taskId: string): Promise<TaskLife | null> {
+  const { rows } = await db.raw<{ rows: LifeRow[] }>(
+    `select now() as now, tasks.created_at as "createdAt", owes is null as "isOpened",
+            finished_at as "finishedAt", deadline_at as "deadlineAt", account_id as "accountId",
+            running_max as "runningMax",
+            (select count(*)::int from jobs
+              where jobs.account_id = tasks.account_id and kind = 'generation'
+                and channel is not null and state in ('waiting', 'sending', 'open')
+                and ${keepsSlot}) as running,
+            (select min(files.created_at) from files where task_id = tasks.id) as "storingSince",
+            array(select choice ->> 'channel'
+                    from json_array_elements(plan -> 'channels') as choice) as generation,
+            array(select channel
+                    from json_array_elements_text(plan #> '{enhancement,channels}') as channel)
+              as enhancement
+       from tasks join accounts on accounts.id = account_id
+      where tasks.id = ?`,
+    [taskId],
+  );
+  const [row] = rows;
+  if (!row) return null;
+  const { generation, enhancement, ...life } = row;
+  const planned = { generation: generation ?? [], super_resolution: enhancement ?? [] };
+  return { ...life, planned, jobs: await jobsOf(db, taskId) };
+}
+
+async function jobsOf(db: Knex, taskId: string): Promise<readonly JobLife[]> {
+  const { rows } = await db.raw<{ rows: JobLife[] }>(
+    `select kind, state, status, channel, channels, upstream_id as "upstreamId",
+            case when owes = 'place' then due_at end as "attemptBy", waiting_since as "waitingSince", sent_at as "sentAt",
+            opened_at as "openedAt", searched_since as "searchedSince",
+            missing_since as "missingSince",
+            case when state = 'waiting' then 1 + (
+              select count(*)::int from jobs other
+               where other.account_id = jobs.account_id and other.kind = jobs.kind
+                 and other.state = 'waiting' and other.channels && jobs.channels
+                 and (coalesce(other.turn_at, other.waiting_since), other.task_id)
+                     < (coalesce(jobs.turn_at, jobs.waiting_since), jobs.task_id)) end as place
+       from jobs where task_id = ? order by kind`,
+    [taskId],
+  );
+  return rows;
+}
+
+type StoredChannel = Omit<ChannelFacts, 'slotsMax' | 'isInCatalogue'>;
+
+/** What is stored about channels, in the given order. `fault` is a kind of fault. */
+export async function readChannels(
+  db: Knex,
+  names: readonly string[],
+): Promise<readonly StoredChannel[]> {
+  const { rows } = await db.raw<{ rows: StoredChannel[] }>(
+    `select name as channel, fault, fault_at as "faultAt", nullif(ran_at, 'epoch') as "roundAt",
+            case when rests_until > now() then rests_until end as "restsUntil",
+            (select count(*)::int from jobs
+              where jobs.channel = name and state <> 'closed' and ${keepsSlot}) as "slotsUsed",
+            waiting.jobs as "waitingJobs", waiting.accounts as "waitingAccounts"
+       from unnest(cast(? as text[])) with ordinality as named (name, place)
+       left join loops on loops.kind = 'watcher' and loops.channel = name
+      cross join lateral (
+        select count(*)::int as jobs, count(distinct account_id)::int as accounts
+          from jobs where state = 'waiting' and channels @> array[name]) waiting
+      order by place`,
+    [[...names]],
+  );
+  return rows;
+}
+
+/** The pending tasks of all customers. */
+export async function readPending(db: Knex): Promise<WaitingFacts['pending']> {
+  const { rows } = await db.raw<{ rows: WaitingFacts['pending'][] }>(
+    `select count(*)::int as tasks, min(created_at) as "oldestAt" from tasks where owes is not null`,
+  );
+  return rows[0] ?? { tasks: 0, oldestAt: null };
+}
+
+/** What the customer sent to create the task; empty if the task was erased or forgotten. */
+export async function findSent(db: Knex, taskId: string): Promise<object | null> {
+  const { rows } = await db.raw<{ rows: { request: object }[] }>(
+    'select request from tasks where id = ?',
+    [taskId],
+  );
+  return rows[0]?.request ?? null;
+}

@@ -1,0 +1,150 @@
+// Tests that `tasks show` and the admin API tell the same sentences on one task: why it waits and
+// where its money is. waiting.rules.test.ts tests every sentence.
+
+import { closeTask } from '../../src/money/ledger.rows';
+import { adminWith } from '../support/admin';
+import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { startConsole, type TestConsole } from '../support/console';
+
+let served: TestConsole;
+let db: TestConsole['database']['db'];
+const admin = adminWith(() => served.environment);
+beforeAll(async () => {
+  served = await startConsole();
+  ({ db } = served.database);
+});
+afterAll(() => served.close());
+
+let accounts = 0;
+
+async function aCustomer(): Promise<string> {
+  accounts += 1;
+  return anAccountWith(db, `acct_${accounts}`, 100_000_000);
+}
+
+async function anOpenTask(accountId: string): Promise<string> {
+  const taskId = aTaskId();
+  await openNew(db, anOpening(accountId, taskId, 1_000_000));
+  return taskId;
+}
+
+const change = (taskId: string, columns: string, values: readonly (string | number)[] = []) =>
+  db.raw(`update jobs set owes = null, due_at = null, ${columns} where task_id = ?`, [
+    ...values,
+    taskId,
+  ]);
+
+/** The answer of the command line, which the answer of the API must equal. */
+async function shown(taskId: string) {
+  const { json } = await admin(`tasks show ${taskId} --json`);
+  const { json: answer } = await served.as('viewer', 'GET', `/tasks/${taskId}`);
+  const { data } = answer;
+  expect(data.waiting.map(({ code }: { code: string }) => code)).toEqual(
+    json.waiting.map(({ code }: { code: string }) => code),
+  );
+  expect([data.money, data.timeline]).toEqual([json.money, json.timeline]);
+  return json as {
+    waiting: { code: string; sentence: string }[];
+    money: string;
+    timeline: { step: string; at: string }[];
+  };
+}
+
+test('waiting jobs of three customers have their places and turns', async () => {
+  const tasks: string[][] = [];
+  for (const _ of [1, 2, 3]) {
+    const accountId = await aCustomer();
+    tasks.push([await anOpenTask(accountId), await anOpenTask(accountId)]);
+  }
+  for (const [at, [first = '', second = '']] of tasks.entries()) {
+    const waits = `state = 'waiting', channels = array['studio'], waiting_since = now() + make_interval(secs => ?)`;
+    await change(first, waits, [at]);
+    await change(second, waits, [at + 1]);
+  }
+  const { waiting, money, timeline } = await shown(tasks[1]?.[1] ?? '');
+  expect(waiting).toEqual([
+    {
+      code: 'slots',
+      sentence: expect.stringMatching(
+        /^studio: 0 .*used\. 6 jobs of 3 customers wait; this one is the 2nd of its customer, and customers take turns\.$/,
+      ),
+    },
+  ]);
+  expect(money).toBe('1.000000 CNY are held until it ends.');
+  expect(timeline.map(({ step }) => step)).toEqual([
+    'accepted',
+    'opened: its hold was taken',
+    'generation: waited for a slot',
+  ]);
+  const { out } = await admin(`tasks show ${tasks[1]?.[1]}`);
+  expect(out).toContain(waiting[0]?.sentence);
+  expect(out).toContain(money);
+});
+
+test('a job at its provider is told with its upstream id, and one that runs does not wait', async () => {
+  const taskId = await anOpenTask(await aCustomer());
+  const round = `insert into loops (kind, channel, ran_at) values ('watcher', 'kling', now())
+                 on conflict (kind, channel) do update set ran_at = now()`;
+  await db.raw(round);
+  await change(
+    taskId,
+    `state = 'open', channel = 'kling', upstream_id = 'up-9', sent_at = now(), opened_at = now()`,
+  );
+  expect((await shown(taskId)).waiting).toMatchObject([
+    {
+      code: 'at_provider',
+      sentence: expect.stringMatching(/^kling has it as up-9 since .* says queued/),
+    },
+  ]);
+  await change(taskId, `status = 'running'`);
+  expect((await shown(taskId)).waiting).toEqual([]);
+  expect((await admin('tasks show up-9 --json')).json.taskId).toBe(taskId);
+});
+
+test('a job whose channels have left the catalogue, and a pending task, are told', async () => {
+  const accountId = await aCustomer();
+  const taskId = await anOpenTask(accountId);
+  await change(taskId, `state = 'waiting', channels = array['gone'], waiting_since = now()`);
+  expect((await shown(taskId)).waiting).toMatchObject([{ code: 'no_channel' }]);
+  const pending = aTaskId();
+  await storePending(db, anOpening(accountId, pending, 1_000_000));
+  const { waiting, money } = await shown(pending);
+  expect(waiting).toMatchObject([{ code: 'not_started' }]);
+  expect(money).toBe('Nothing is held yet: its hold is taken when its workflow starts.');
+});
+
+test('the sentence on the money of an ended task adds up to its movements', async () => {
+  const taskId = await anOpenTask(await aCustomer());
+  await closeTask(db, aClosing(taskId, 1_000_000, 400_000));
+  const { waiting, money } = await shown(taskId);
+  expect(waiting).toEqual([]);
+  expect(money).toBe('0.400000 CNY of the held 1.000000 CNY were charged, 0.600000 CNY returned.');
+  const { json } = await admin(`tasks show ${taskId} --json`);
+  expect(json.movements.map(({ kind, amount }: Record<string, string>) => [kind, amount])).toEqual([
+    ['hold', '1.000000'],
+    ['settle', '0.400000'],
+    ['refund', '0.600000'],
+  ]);
+});
+
+test('content is shown to an operator who says why, and the log has the reason', async () => {
+  const taskId = await anOpenTask(await aCustomer());
+  await db.raw(`update tasks set request = '{"prompt": "a canary in a mine"}' where id = ?`, [
+    taskId,
+  ]);
+  const seen = await served.as('operator', 'GET', `/tasks/${taskId}`);
+  expect(seen.text).not.toContain('canary');
+  const path = `/tasks/${taskId}/content`;
+  expect((await served.as('viewer', 'POST', path, { why: 'x' })).status).toBe(403);
+  expect((await served.as('operator', 'POST', path)).json.error.param).toBe('why');
+  const { json } = await served.as('operator', 'POST', path, { why: 'case 12' });
+  expect(json.data.request.prompt).toBe('a canary in a mine');
+  const { json: acts, out } = await admin('log --limit 1 --json');
+  expect(acts).toMatchObject([
+    { who: 'operator', command: `tasks content ${taskId}`, why: 'case 12' },
+  ]);
+  expect(out).not.toContain('canary');
+  await db.raw(`update tasks set request = '{}' where id = ?`, [taskId]);
+  expect((await served.as('operator', 'POST', path, { why: 'again' })).status).toBe(409);
+});
