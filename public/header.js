@@ -40,7 +40,7 @@ export function Header({ route, account, onLeave }) {
 }
 
 /** The page follows the system's theme until the user chooses one. */
-function Theme() {
+export function Theme() {
   const [theme, setTheme] = useState(() => recall('theme', ''));
   useEffect(() => {
     document.documentElement.dataset.theme = theme;

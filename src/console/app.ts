@@ -1,4 +1,4 @@
-// The HTTP server of the console: probes, sign-in and the admin API. Each route of the admin API runs
+// The HTTP server of the console: probes, its page, sign-in and the admin API. Each route of the admin API runs
 // one admin command (routes.ts). No path of a request reaches the file system.
 
 import Koa, { type Context, type Middleware } from 'koa';
@@ -10,6 +10,7 @@ import { includes, type OperatorRole } from '../operators/roles.rules';
 import type { ConsoleDeps } from './deps';
 import { inputOf } from './http-input';
 import { openApi } from './openapi';
+import { createPage } from './page';
 import { ConsoleRefusal, replyTo } from './refusal';
 import { type FoundRoute, findRoute, prefix } from './routes';
 import { createSignIn, type SignedIn } from './sign-in';
@@ -29,15 +30,18 @@ export function createConsole(deps: ConsoleDeps): Koa {
   const signIn = createSignIn(deps);
   const admit = createAdmission(deps, signIn);
   const own = ownRoutes(deps, signIn, admit);
+  const answerFile = createPage(config);
   app.use(answers(deps));
   app.use(async (ctx) => {
     const handler = own[`${ctx.method} ${ctx.path}`];
     if (handler) return handler(ctx);
+    if (answerFile(ctx)) return undefined;
     const found = findRoute(ctx.method, ctx.path);
     if (!found) throw new ConsoleRefusal('not_found', 'There is no such route.');
     ctx.state.route = found.route.http.at;
     const operator = await admit(ctx, found.route.role);
     await runCommand(ctx, deps.parts, operator, found);
+    return undefined;
   });
   return app;
 }

@@ -2,7 +2,6 @@
 // browser already has the file.
 
 import { createHash } from 'node:crypto';
-import type { ApiContext } from './context';
 
 export interface PageFile {
   readonly type: string;
@@ -15,7 +14,16 @@ export function pageFile(type: string, body: string | Buffer): PageFile {
   return { type, body, etag };
 }
 
-export function answerPageFile(ctx: ApiContext, { type, body, etag }: PageFile): void {
+/** The part of a request that an answer with a file needs. */
+interface PageContext {
+  set(name: string, value: string): void;
+  type: string;
+  status: number;
+  body: unknown;
+  readonly fresh: boolean;
+}
+
+export function answerPageFile(ctx: PageContext, { type, body, etag }: PageFile): void {
   ctx.set('Cache-Control', 'no-cache');
   ctx.set('ETag', etag);
   ctx.type = type;

@@ -2,11 +2,11 @@
 // instead. The page consists of the files in public/ and of three modules of installed packages.
 // Its content security policy allows only this host, except for images, videos and audio.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { ApiRouter } from './context';
 import type { ApiDeps, ApiSettings } from './deps';
-import { answerPageFile, lazily, type PageFile, pageFile } from './page-file';
+import { answerPageFile } from './page-file';
+import { filesOf, vendorFiles } from './page-files';
 import { sharedCall } from './shared-call';
 
 export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): void {
@@ -16,7 +16,9 @@ export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): v
     });
     return;
   }
-  for (const [path, file] of Object.entries(pageFiles())) {
+  const own = filesOf('', '/playground/');
+  const vendor = vendorFiles('/playground/vendor/');
+  for (const [path, file] of Object.entries({ ...own, ...vendor })) {
     router.get(path, (ctx) => {
       ctx.set('Content-Security-Policy', policy);
       answerPageFile(ctx, file());
@@ -39,51 +41,6 @@ export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): v
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.css': 'text/css',
-  '.js': 'text/javascript',
-  '.svg': 'image/svg+xml',
-};
-
-// The folder is searched upwards, because the compiled file is one folder deeper than its source.
-const publicFolder = lazily(() => join(rootAbove(__dirname), 'public'));
-
-/**
- * The files of the page, by path. The list is made at start, so no path from a request reaches the
- * file system.
- */
-function pageFiles(): Record<string, () => PageFile> {
-  const own = readdirSync(publicFolder()).flatMap((name) => {
-    const type = types[extname(name)];
-    if (!type) return [];
-    const path = name === 'index.html' ? '/' : `/playground/${name}`;
-    return [[path, lazily(() => pageFile(type, readFileSync(join(publicFolder(), name))))]];
-  });
-  return {
-    ...(Object.fromEntries(own) as Record<string, () => PageFile>),
-    '/playground/vendor/preact.js': vendored('preact/package.json', 'dist/preact.mjs'),
-    '/playground/vendor/hooks.js': vendored('preact/package.json', 'hooks/dist/hooks.mjs'),
-    '/playground/vendor/htm.js': vendored('htm', 'htm.module.js'),
-  };
-}
-
-/**
- * A file of an installed package. The path `file` is relative to the folder of the module `found`.
- * Browsers cannot resolve package names, so the name in the import of "preact" is replaced by a
- * path.
- */
-function vendored(found: string, file: string): () => PageFile {
-  return lazily(() => {
-    const code = readFileSync(join(dirname(require.resolve(found)), file), 'utf8');
-    return pageFile('text/javascript', code.replace('from"preact"', 'from"./preact.js"'));
-  });
-}
-
-function rootAbove(folder: string): string {
-  return readdirSync(folder).includes('package.json') ? folder : rootAbove(dirname(folder));
-}
 
 const kinds: Readonly<Record<string, string>> = {
   '.jpg': 'image',

@@ -159,6 +159,10 @@ const examples: Readonly<Record<string, Example>> = {
   'operators renew': { words: anOperator, effect: /^key …\w{4} → …\w{4}$/ },
   'tasks content': { words: aRunningTask, effect: /^its content was shown$/ },
   'tasks cancel': { words: aRunningTask, effect: /^its workflow is asked to cancel it$/ },
+  'usage rebuild': {
+    words: () => '',
+    effect: /^usage of all days is derived anew, in UTC$/,
+  },
   'reconcile lost': {
     words: () => '--hours 3',
     effect: /^confirmed until \d{4}-\S+$/,
@@ -188,7 +192,7 @@ test.each(Object.entries(examples))(
       why: 'as agreed by phone',
       effect: expect.stringMatching(example.effect),
     });
-    const ofNone = /^(accounts create|reconcile lost|operators )/.test(name);
+    const ofNone = /^(accounts create|reconcile lost|usage rebuild|operators )/.test(name);
     if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
   },
 );

@@ -119,7 +119,9 @@ const groups: Readonly<Record<string, Group>> = {
       ...['admin', 'admin/carry-out', 'admin/command-line', 'admin/values'].map(
         (file) => `src/commands/${file}`,
       ),
-      ...['auth', 'body', 'context', 'limits'].map((file) => `src/gateway/${file}`),
+      ...['auth', 'body', 'context', 'limits', 'page-file', 'page-files'].map(
+        (file) => `src/gateway/${file}`,
+      ),
     ],
     types: ['src/telemetry/logger'],
     packages: ['koa', 'node:'],

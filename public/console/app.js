@@ -1,0 +1,56 @@
+// The root of the console: sign-in, header, and the view that the address names. After a session has
+// ended, the sign-in leads back to the same address.
+
+import { Theme } from '../header.js';
+import { usePolled } from '../hooks.js';
+import { html, render, useMemo, useState } from '../preact.js';
+import { createApi, signOut } from './api.js';
+import { Banner, State } from './parts.js';
+import { useAddress } from './route.js';
+import { SignIn } from './sign-in.js';
+import { TaskPage } from './task.js';
+import { TasksPage } from './tasks.js';
+
+function App() {
+  const [isIn, setIn] = useState(true);
+  if (!isIn) return html`<${SignIn} onSignedIn=${() => setIn(true)} />`;
+  return html`<${Workbench} onSignedOut=${() => setIn(false)} />`;
+}
+
+function Workbench({ onSignedOut }) {
+  const api = useMemo(() => createApi(onSignedOut), []);
+  const { view, id, query } = useAddress();
+  const me = usePolled(
+    () => api.get('/me'),
+    () => 60_000,
+    [api],
+  );
+  const leave = async () => {
+    await signOut().catch(() => undefined);
+    onSignedOut();
+  };
+  const shared = { api, me: me.value?.data };
+  return html`
+    <header class="top">
+      <a class="brand" href="#/tasks">Console</a>
+      <nav aria-label="Pages">
+        <a href="#/tasks" aria-current=${view === 'tasks' ? 'page' : undefined}>Tasks</a>
+      </nav>
+      <span class="me">${me.value ? `${me.value.data.name}, ${me.value.data.role}` : '…'}</span>
+      <${Theme} />
+      <button type="button" class="quiet" onClick=${leave}>Sign out</button>
+    </header>
+    <${Banner} lost=${me.lost} />
+    ${me.value ? pageOf(view, id, query, shared) : html`<main><${State} of=${me} /></main>`}
+  `;
+}
+
+function pageOf(view, id, query, shared) {
+  if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
+  if (view === 'tasks') return html`<${TasksPage} query=${query} ...${shared} />`;
+  return html`<main><h1>Nothing here</h1><p><a href="#/tasks">Tasks</a></p></main>`;
+}
+
+const place = document.getElementById('app');
+place.replaceChildren();
+render(html`<${App} />`, place);

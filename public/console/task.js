@@ -1,0 +1,198 @@
+// One task: why it waits, where its money is, its times, its jobs and its callback. What the customer
+// wrote or made is behind a button that asks why, and is gone when the view is left.
+
+import { usePolled } from '../hooks.js';
+import { html, useState } from '../preact.js';
+import { AskWhy, Banner, Foreign, State, Time, useTitle } from './parts.js';
+
+const everyMs = 4_000;
+
+export function TaskPage({ api, id, me }) {
+  useTitle(`Task …${id.slice(-6)}`);
+  const path = `/tasks/${encodeURIComponent(id)}`;
+  const isOver = (task) => task.finished_at !== undefined;
+  const shown = usePolled(
+    () => api.get(path),
+    ({ data }) => (isOver(data.task) ? null : everyMs),
+    [api, id],
+  );
+  const data = shown.value?.data;
+  const mayAct = me.role !== 'viewer';
+  return html`
+    <main>
+      <p><a href="#/tasks">Tasks</a></p>
+      <h1>Task …${id.slice(-6)}</h1>
+      <${Banner} lost=${shown.lost} />
+      <${State} of=${shown} />
+      ${
+        data &&
+        html`
+          <${Head} data=${data} />
+          <p class="actions">
+            ${
+              mayAct &&
+              !isOver(data.task) &&
+              html`<${AskWhy} title="Cancel this task" label="Cancel" isDanger=${true}
+                act=${async (why) => {
+                  await api.post(`${path}/cancel`, { why });
+                  shown.refresh();
+                }} />`
+            }
+            ${
+              data.temporalUi &&
+              html`<a class="button" href=${data.temporalUi} rel="noreferrer">Workflow in Temporal</a>`
+            }
+          </p>
+          <${Waiting} reasons=${data.waiting} />
+          <${Money} data=${data} />
+          <${Timeline} timeline=${data.timeline} />
+          <${Jobs} jobs=${data.jobs} />
+          <${Callback} ...${{ api, data, mayAct }} refresh=${shown.refresh} />
+          ${mayAct && html`<${Content} ...${{ api, path }} />`}
+        `
+      }
+    </main>
+  `;
+}
+
+function Head({ data }) {
+  const { taskId, accountId, status, model, createdAt, deadlineAt, traceId, task } = data;
+  const labels = Object.entries(task.labels ?? {}).map(([name, value]) => `${name}=${value}`);
+  const rows = [
+    ['Task', html`<code>${taskId}</code>`],
+    ['Status', html`<span class=${`badge ${status}`}>${status}</span> ${task.stage ?? ''}`],
+    ['Message', html`<${Foreign} text=${task.error?.message ?? task.message} />`],
+    ['Customer', html`<${Foreign} text=${accountId} />`],
+    ['Model', html`<${Foreign} text=${model} />`],
+    ['Created', html`<${Time} at=${createdAt} />`],
+    ['Deadline', html`<${Time} at=${deadlineAt} />`],
+    ['Trace', html`<${Foreign} text=${traceId || '–'} />`],
+    ...(labels.length > 0 ? [['Labels', html`<${Foreign} text=${labels.join(', ')} />`]] : []),
+  ];
+  return html`<dl class="facts">
+    ${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}
+
+function Waiting({ reasons }) {
+  if (reasons.length === 0) return null;
+  return html`<section class="card" aria-label="Why it is waiting">
+    <h2>Why it is waiting</h2>
+    ${reasons.map(
+      ({ code, sentence }) =>
+        html`<p key=${sentence} data-code=${code}><${Foreign} text=${sentence} /></p>`,
+    )}
+  </section>`;
+}
+
+function Money({ data: { money, movements } }) {
+  return html`<section class="card" aria-label="Where its money is">
+    <h2>Where its money is</h2>
+    <p data-test="money">${money}</p>
+    ${
+      movements.length > 0 &&
+      html`<table>
+        <thead><tr><th>Number</th><th>At (UTC)</th><th>Movement</th><th class="number">Amount</th></tr></thead>
+        <tbody>
+          ${movements.map(
+            ({ number, at, kind, amount, debit, credit }) => html`<tr key=${number}>
+              <td data-label="Number">${number}</td>
+              <td data-label="At"><${Time} at=${at} /></td>
+              <td data-label="Movement">${kind}: ${debit} → ${credit}</td>
+              <td data-label="Amount" class="number">${amount}</td>
+            </tr>`,
+          )}
+        </tbody>
+      </table>`
+    }
+  </section>`;
+}
+
+function Timeline({ timeline }) {
+  return html`<section class="card" aria-label="Timeline">
+    <h2>Timeline</h2>
+    <ol class="times">
+      ${timeline.map(
+        ({ step, at }) =>
+          html`<li key=${step}><${Time} at=${at} /> <${Foreign} text=${step} /></li>`,
+      )}
+    </ol>
+  </section>`;
+}
+
+function Jobs({ jobs }) {
+  if (jobs.length === 0) return null;
+  return html`<section class="card" aria-label="Jobs">
+    <h2>Jobs</h2>
+    ${jobs.map((job) => {
+      const facts = [
+        ['Channel', job.channel],
+        ['Upstream model', job.upstreamModel],
+        ['Upstream id', job.upstreamId],
+        ['State', job.state],
+        ['Last report', job.report?.status],
+        [
+          'Failure',
+          job.report?.failure && `${job.report.failure.code}: ${job.report.failure.sentence}`,
+        ],
+        [
+          'Cost',
+          job.costMicros === null || job.costMicros === undefined
+            ? null
+            : (job.costMicros / 1e6).toFixed(6),
+        ],
+        ['Finding', job.finding],
+      ].filter(([, value]) => value);
+      return html`<div key=${job.kind}>
+        <h3>${job.kind.replace('_', '-')}</h3>
+        <dl class="facts">
+          ${facts.map(
+            ([name, value]) =>
+              html`<div key=${name}><dt>${name}</dt><dd><${Foreign} text=${value} /></dd></div>`,
+          )}
+        </dl>
+      </div>`;
+    })}
+  </section>`;
+}
+
+function Callback({ api, data, mayAct, refresh }) {
+  const [said, setSaid] = useState('');
+  if (!data.callback) return null;
+  const again = async () => {
+    try {
+      await api.post(`/callbacks/${encodeURIComponent(data.taskId)}/resend`, {});
+      setSaid('It is sent again.');
+      refresh();
+    } catch (error) {
+      setSaid(error.message);
+    }
+  };
+  const isOver = data.task.finished_at !== undefined;
+  return html`<section class="card" aria-label="Callback">
+    <h2>Callback</h2>
+    <p>${data.callback}</p>
+    ${mayAct && isOver && html`<button type="button" class="button" onClick=${again}>Send again</button>`}
+    ${said && html`<p role="status">${said}</p>`}
+  </section>`;
+}
+
+function Content({ api, path }) {
+  const [content, setContent] = useState(null);
+  const act = async (why) => {
+    setContent((await api.post(`${path}/content`, { why })).data);
+  };
+  return html`<section class="card" aria-label="Content">
+    <h2>Content</h2>
+    ${
+      content
+        ? html`<pre><${Foreign} text=${JSON.stringify(content.request, null, 2)} /></pre>
+            ${content.videos.map(
+              ({ url }) =>
+                url && html`<video key=${url} controls preload="none" src=${url}></video>`,
+            )}`
+        : html`<p>What the customer wrote and made. Each look leaves a row in the log of operators.</p>
+            <${AskWhy} title="Show what the customer wrote and made" label="Show content" act=${act} />`
+    }
+  </section>`;
+}

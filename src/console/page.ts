@@ -1,0 +1,48 @@
+// Serves the page of the console. It shares parts with the playground: public/ has both. Nothing of
+// another host is allowed, except the videos of a task, which an operator asks for with a reason.
+
+import type { Context } from 'koa';
+import { answerPageFile } from '../gateway/page-file';
+import { filesOf, vendorFiles } from '../gateway/page-files';
+
+/** What the console uses of the playground. */
+const shared = [
+  ...['api', 'controls', 'format', 'header', 'hooks', 'pagination', 'preact', 'session'].map(
+    (name) => `/page/${name}.js`,
+  ),
+  ...['/page/base.css', '/page/parts.css', '/page/icon.svg'],
+];
+
+interface Origins {
+  readonly publicUrl: string;
+  readonly s3Endpoint: string | null;
+  readonly filesDelivery: 'proxy' | 'redirect';
+}
+
+/** Returns true if the path is one of the page's files, and answers it. */
+export function createPage(config: Origins): (ctx: Context) => boolean {
+  const common = Object.entries(filesOf('', '/page/')).filter(([path]) => shared.includes(path));
+  const files = {
+    ...Object.fromEntries(common),
+    ...vendorFiles('/page/vendor/'),
+    ...filesOf('console', '/page/console/'),
+  };
+  const policy = policyOf(config);
+  return (ctx) => {
+    const file = ctx.method === 'GET' && Object.hasOwn(files, ctx.path) ? files[ctx.path] : null;
+    if (!file) return false;
+    ctx.set('Content-Security-Policy', policy);
+    answerPageFile(ctx, file());
+    return true;
+  };
+}
+
+function policyOf({ publicUrl, s3Endpoint, filesDelivery }: Origins): string {
+  const redirected = filesDelivery === 'redirect' && s3Endpoint !== null;
+  const origins = [publicUrl, ...(redirected ? [s3Endpoint] : [])];
+  const media = [...new Set(origins.map((url) => new URL(url).origin))].join(' ');
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: ${media}; ` +
+    `media-src ${media}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  );
+}
