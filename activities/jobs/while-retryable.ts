@@ -2,12 +2,11 @@
 
 import { setTimeout } from 'node:timers/promises';
 import { isRetryable } from '../../src/database/database';
-
-// A restart or a fail-over of the database takes less time.
-const repeatedForMs = 120_000;
+import { storesAnswerForMs } from '../../src/jobs/placing.rules';
 
 /**
- * Repeats a statement until the database can be reached again. The answer of a create is stored so,
+ * Repeats a statement until the database can be reached again; a restart or a fail-over takes less
+ * time. The answer of a create is stored so,
  * also a refusal, because a provider without a list and without keys cannot be asked for it again. A cancellation does
  * not end the attempts: the job of an ended task must be cancelled by its id.
  */
@@ -15,7 +14,7 @@ export async function whileRetryable<T>(
   stopping: AbortSignal,
   statement: () => Promise<T>,
 ): Promise<T> {
-  const until = performance.now() + repeatedForMs;
+  const until = performance.now() + storesAnswerForMs;
   for (;;) {
     try {
       return await statement();

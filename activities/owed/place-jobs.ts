@@ -5,6 +5,7 @@
 // a turn although the row says that an attempt is at work. The turn is then signalled here.
 
 import { claimLapsed, closeLeft, renewPlacing } from '../../src/jobs/owed.rows';
+import { afterOutages } from '../../src/owed/claim.rows';
 import type { Duty } from '../../src/owed/loop';
 import type { WorkerDeps } from '../deps';
 import { failAttempt } from '../jobs/fail-attempt';
@@ -20,7 +21,7 @@ export function lapsedPlacements({ db, client, events }: Placing): Duty<Lapsed> 
     name: 'place',
     atOnce: 16,
     idleMs: 1_000,
-    claim: claimLapsed(db),
+    claim: afterOutages(() => db.raw('select 1'), claimLapsed(db)),
     async fulfil(job) {
       if (job.isLeft) await closeLeft(db, job);
       else if (await failAttempt(client, job, why)) events.attemptSilent(job.taskId);

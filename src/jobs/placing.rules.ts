@@ -114,6 +114,9 @@ export type PlacingStep =
 // looked the job up meanwhile. The time is checked once the connection is made.
 export const sendWithinMs = 5_000;
 
+/** The time for which an attempt tries to store the answer to its create. */
+export const storesAnswerForMs = 120_000;
+
 interface Delays {
   readonly requestTimeoutMs: number;
   readonly listLagMs: number;
@@ -227,9 +230,10 @@ function afterLookUp(
   job: LostJob | null,
 ): PlacingStep {
   if (!job) {
-    // An earlier attempt may still wait for the answer to its create.
-    const answeredInMs = answeredAfterMs - sentAgoMs;
-    if (answeredInMs > 0) return unknown('The create may still be answered.', answeredInMs);
+    // An earlier attempt may still wait for the answer to its create, or for the database that is to
+    // store it.
+    const storedInMs = answeredAfterMs + storesAnswerForMs - sentAgoMs;
+    if (storedInMs > 0) return unknown('The answer to the create may still be stored.', storedInMs);
     return { do: 'give up', why: 'nothing at the provider can show the job' };
   }
   if (job.found === 'one') return { do: 'store', upstreamId: job.upstreamId };

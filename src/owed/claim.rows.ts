@@ -31,6 +31,31 @@ export function claimInTurns<Row extends { readonly accountId: string }>(
   };
 }
 
+/**
+ * After a claim that failed, nothing is claimed until the database has answered for ten seconds.
+ * During an outage nobody renews a lease. Those that live renew it first.
+ */
+export function afterOutages<Row>(
+  ask: () => Promise<unknown>,
+  claim: (limit: number) => Promise<readonly Row[]>,
+  answersForMs = 10_000,
+): (limit: number) => Promise<readonly Row[]> {
+  let answersSince: number | null = Number.NEGATIVE_INFINITY;
+  return async (limit) => {
+    try {
+      if (answersSince !== null && performance.now() - answersSince >= answersForMs) {
+        return await claim(limit);
+      }
+      await ask();
+      answersSince ??= performance.now();
+      return [];
+    } catch (error) {
+      answersSince = null;
+      throw error;
+    }
+  };
+}
+
 function claiming({ table, key, owing, lease, columns, joined = '' }: Claim): string {
   const isDue = `${owing} and due_at <= now()`;
   // In the order of the ids, and after the last account the first.

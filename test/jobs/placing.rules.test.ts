@@ -110,8 +110,8 @@ test.each<[string, number, LostJob | null, string]>([
   ['shows the job', minute, { found: 'one', upstreamId: 'a' }, 'store'],
   ['does not show the job yet', 29_999, { found: 'none' }, 'retry SubmissionUnknown'],
   ['does not show the job in time', 30_000, { found: 'none' }, 'release, offer'],
-  ['does not exist, and the create may be answered', 19_999, null, 'retry SubmissionUnknown'],
-  ['does not exist', 20_000, null, 'give up'],
+  ['does not exist, and an answer may be stored', 139_999, null, 'retry SubmissionUnknown'],
+  ['does not exist', 140_000, null, 'give up'],
 ])(
   'if the list of the provider %s, the attempt takes the expected step',
   (_, sentAgoMs, job, step) => {

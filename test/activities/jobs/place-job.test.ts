@@ -268,6 +268,9 @@ describe('if the reply of a create was lost and its repetition is refused', () =
     ];
     const input = await upstream.input({ create });
     const report = { failure: { code: 'submission_unknown' } };
+    for (let sent = 1; sent <= 2; sent += 1)
+      await expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+    await sentEarlier(database.db, 140, input.taskId);
     expect(await placed(input)).toMatchObject({ outcome: 'rejected', report });
     expect(upstream.events.map(({ name }) => name)).toContain('lostJobUnresolved');
     // The job may run, so it is cancelled after the end of the task.
@@ -301,7 +304,13 @@ test('if a provider has neither a list nor idempotency keys, a lost create fails
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   await upstream.script({ ignore_idempotency_key: true });
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
-  expect((await placed(input)).outcome).toBe('rejected');
+  const unknown = { type: 'SubmissionUnknown' };
+  await expect(attempt(input)).rejects.toMatchObject(unknown);
+  // The first attempt could still get its answer, and wait for the database to store it.
+  await sentEarlier(database.db, 100, input.taskId);
+  await expect(attempt(input)).rejects.toMatchObject(unknown);
+  await sentEarlier(database.db, 100, input.taskId);
+  expect((await attempt(input)).outcome).toBe('rejected');
   expect(await upstream.accepted(input.taskId)).toBe(1);
   expect((await findJob(database.db, input))?.refusal?.code).toBe('submission_unknown');
   // The job may run, so its row stays in the state `sending`. Another attempt is rejected again,

@@ -6,11 +6,13 @@ import type { ActivityEvents } from '../../../activities/events';
 import { owedTurns } from '../../../activities/owed/give-turns';
 import { lapsedPlacements } from '../../../activities/owed/place-jobs';
 import { endLost } from '../../../activities/reconcile/end-tasks';
+import { connect } from '../../../src/database/database';
 import { beginPlacing } from '../../../src/jobs/owed.rows';
 import { giveTurns, releaseStranded, takeSlot } from '../../../src/jobs/slots.rows';
 import { waitForTurn } from '../../../src/jobs/steps.rows';
 import { stopping } from '../../support/activity-settings';
 import { aJobInput, aSuccess, aTaskInput } from '../../support/builders';
+import { startCutter } from '../../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { fulfilDue } from '../../support/owed';
 import {
@@ -116,6 +118,40 @@ test('an attempt that is at work renews its lease, and the next attempt takes on
     expect(await lease()).toEqual({ owes: null, left: null });
   } finally {
     await upstream.close();
+  }
+});
+
+test('after an outage of the database, attempts have time to renew their leases', async () => {
+  const { db } = database;
+  const input = aTaskInput();
+  await insertTaskRow(db, input.taskId);
+  await planJob(db, { ...input, kind: 'generation' });
+  await db('jobs').where({ task_id: input.taskId }).update({ due_at: db.fn.now() });
+  const cutter = await startCutter(database.url);
+  const cut = connect({ url: cutter.url, poolMax: 1, applicationName: 'cut' });
+  const time = jest.spyOn(performance, 'now');
+  try {
+    const duty = lapsedPlacements({ db: cut, client: env.client, events: {} as never });
+    cutter.cutAt('with recursive turns', 'before');
+    await expect(duty.claim(1)).rejects.toThrow();
+    expect(await duty.claim(1)).toEqual([]);
+    const now = performance.now();
+    time.mockReturnValue(now + 9_000);
+    expect(await duty.claim(1)).toEqual([]);
+    // The database is away once more.
+    cutter.cutAt('select 1', 'before');
+    await expect(duty.claim(1)).rejects.toThrow();
+    time.mockReturnValue(now + 30_000);
+    expect(await duty.claim(1)).toEqual([]);
+    time.mockReturnValue(now + 39_999);
+    expect(await duty.claim(1)).toEqual([]);
+    time.mockReturnValue(now + 40_000);
+    expect(await duty.claim(1)).toMatchObject([{ taskId: input.taskId }]);
+  } finally {
+    time.mockRestore();
+    await cut.destroy();
+    await cutter.close();
+    await db('jobs').where({ task_id: input.taskId }).delete();
   }
 });
 

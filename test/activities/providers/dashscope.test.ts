@@ -43,7 +43,7 @@ async function placed(create: object, channels: readonly string[]) {
       return { ...outcome, jobs: await upstream.accepted(input.taskId) };
     } catch (error) {
       if (number === 5) throw error;
-      await later(10);
+      await later(60);
     }
   }
 }

@@ -36,7 +36,7 @@ async function placed(create: object, channels = ['studio', 'second']) {
       return { ...outcome, jobs: await upstream.accepted(input.taskId) };
     } catch (error) {
       if (number === 5) throw error;
-      await later(10);
+      await later(60);
     }
   }
 }
@@ -105,7 +105,7 @@ describe('a listed video with the prompt of a lost create', () => {
     const prompt = `prompt ${randomUUID()}`;
     const known = jobs === 0 ? await begun({}, prompt) : null;
     const input = await begun({ ...fault, times: 1 }, prompt);
-    await sentEarlier(database.db, 10, input.taskId);
+    await sentEarlier(database.db, 140, input.taskId);
     expect(await upstream.attempt(input, {}, 2)).toMatchObject(unknown);
     expect(await upstream.accepted(input.taskId)).toBe(jobs);
     if (!known) return;
