@@ -1,10 +1,10 @@
 // Runs the job of a task: places it at one of its channels, and waits for its end.
 
-import { CompleteAsyncError } from '@temporalio/activity';
+import { ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { Knex } from 'knex';
 import { assert } from '../../src/assert';
 import type { JobInput, JobName, PlacedJob } from '../../src/jobs/job.rules';
-import { beginPlacing, renewPlacing } from '../../src/jobs/owed.rows';
+import { beginPlacing, pausePlacing, renewPlacing } from '../../src/jobs/owed.rows';
 import { closeReported } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
 import { findBaseVideo } from './base-video';
@@ -41,13 +41,27 @@ export function createRunJob(deps: WorkerDeps) {
 
 const renewEveryMs = 5_000;
 
-/** Renews the lease of the attempt. If its worker dies, the lease lapses (../owed/place-jobs.ts). */
+// The longest pause of the retry policy of the job (workflows/policies.ts).
+const pauseMaxMs = 30_000;
+
+/**
+ * Renews the lease of the attempt. If its worker dies, the lease lapses (../owed/place-jobs.ts). An
+ * attempt that fails leaves a lease that covers the pause before the next one.
+ */
 async function whileAtWork<T>(db: Knex, job: JobName, work: () => Promise<T>): Promise<T> {
   // A renewal that fails is made up for by the next one.
   const renew = () => void renewPlacing(db, job).catch(() => undefined);
   const renewing = setInterval(renew, renewEveryMs);
   try {
     return await work();
+  } catch (error) {
+    clearInterval(renewing);
+    if (error instanceof ApplicationFailure) {
+      const { nextRetryDelay } = error;
+      const pauseMs = typeof nextRetryDelay === 'number' ? nextRetryDelay : pauseMaxMs;
+      await pausePlacing(db, job, pauseMs).catch(() => undefined);
+    }
+    throw error;
   } finally {
     clearInterval(renewing);
   }

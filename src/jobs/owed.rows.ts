@@ -13,6 +13,7 @@ import type { JobName, JobReport } from './job.rules';
 /** The lease of an attempt. It covers three renewals, so one that is late does no harm. */
 export const placingLease = `interval '15 seconds'`;
 const renewedFor = `interval '10 seconds'`;
+const growsTo = `interval '5 minutes'`;
 
 export interface Begun {
   /** The parsed body of the create. */
@@ -51,6 +52,23 @@ const renewLease = prepare(
     where task_id = :taskId and kind = :kind and ${isOwing('place')}`,
 );
 
+/**
+ * The attempt has failed. Its lease covers the pause before the next one, which takes the lease itself,
+ * but at most five minutes.
+ */
+export async function pausePlacing(
+  db: Knex,
+  { taskId, kind }: JobName,
+  pauseMs: number,
+): Promise<void> {
+  await db.raw(
+    `update jobs
+        set due_at = now() + least(${placingLease} + make_interval(secs => ?), ${growsTo})
+      where task_id = ? and kind = ? and ${isOwing('place')}`,
+    [pauseMs / 1_000, taskId, kind],
+  );
+}
+
 export interface OwingJob extends JobName {
   readonly accountId: string;
   /** True if the job was planned at the moment at which its task ended. */
@@ -73,13 +91,13 @@ export const claimLapsed = (db: Knex) =>
   claimInTurns<LapsedJob>(db, {
     ...ofJobs,
     owing: `owes = 'place'`,
-    lease: growing(`interval '30 seconds'`, 'waiting_since'),
+    lease: growing(`interval '30 seconds'`, 'least(waiting_since, sent_at)'),
     columns: `${columns}, waiting_since is not null as "hasWaited"`,
   });
 
-/** A lease that grows with the time since this, because each signal grows the history. */
+/** A lease that grows with the time since this: each signal grows the history. */
 const growing = (atLeast: string, since: string) =>
-  `greatest(${atLeast}, least(now() - coalesce(${since}, now()), interval '5 minutes'))`;
+  `greatest(${atLeast}, least(now() - coalesce(${since}, now()), ${growsTo}))`;
 
 interface LapsedJob extends OwingJob {
   /** True if the workflow may wait for a turn of the job. */

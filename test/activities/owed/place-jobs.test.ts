@@ -121,6 +121,36 @@ test('an attempt that is at work renews its lease, and the next attempt takes on
   }
 });
 
+test('a placement that waits for its retry is not due until the retry should have begun', async () => {
+  const { db } = database;
+  const upstream = await startUpstream(db);
+  try {
+    const input = await upstream.input();
+    const left = async () => {
+      const { rows } = await db.raw<{ rows: { owes: string; left: number }[] }>(
+        `select owes, extract(epoch from due_at - now())::float8 as left from jobs where task_id = ?`,
+        [input.taskId],
+      );
+      expect(rows[0]?.owes).toBe('place');
+      return rows[0]?.left ?? 0;
+    };
+    const restingFor = async (restMs: number) => {
+      const channels = { ...upstream.deps.channels, restMs: () => restMs };
+      const failure = { type: 'NoChannelAvailable' };
+      await expect(upstream.attempt(input, { channels })).rejects.toMatchObject(failure);
+      return left();
+    };
+    const minute = await restingFor(60_000);
+    expect([minute > 60, minute <= 75]).toEqual([true, true]);
+    const hour = await restingFor(3_600_000);
+    expect([hour > 285, hour <= 300]).toEqual([true, true]);
+    await beginPlacing(db, input);
+    expect(await left()).toBeLessThanOrEqual(15);
+  } finally {
+    await upstream.close();
+  }
+});
+
 test('after an outage of the database, attempts have time to renew their leases', async () => {
   const { db } = database;
   const input = aTaskInput();
