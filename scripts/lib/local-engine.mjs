@@ -40,8 +40,9 @@ export async function startLocalEngine() {
   const stop = () => stopDaemon(daemon, hadBridge);
   try {
     await untilAnswers(daemon);
-    await step('making base images, which takes up to half an hour the first time', () =>
-      run('sh', [join(scripts, 'bases.sh'), cache], { showErrors: true }),
+    await step(
+      'making base images, which takes half an hour the first time, and longer on a busy machine',
+      () => run('sh', [join(scripts, 'bases.sh'), cache], { showErrors: true }),
     );
   } catch (error) {
     await stop();

@@ -548,7 +548,7 @@ test(
     expect((await caller.call(`/v1/videos/generations/${later.id}`)).status).toBe(404);
     await copy.sh(command, 15 * minutes);
     const dropped =
-      "select format('drop database %I', datname) from pg_database where datname ~ '_(before|after)_'";
+      "select format('drop database %I;', datname) from pg_database where datname ~ '_(before|after)_'";
     await copy.sh(
       `docker compose exec -T postgres psql -U video -d postgres -qAtc "${dropped}" | docker compose exec -T postgres psql -U video -d postgres -q`,
     );
