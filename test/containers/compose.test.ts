@@ -503,7 +503,8 @@ test(
   20 * minutes,
 );
 
-const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate order by 1"`;
+// Without the databases that a restore has set aside.
+const databaseRights = `docker compose exec -T postgres psql -U video -d video -Atc "select datname, datdba::regrole, datacl from pg_database where not datistemplate and datname !~ '_(before|after)_' order by 1"`;
 const named = { 'video-2026-01-31T000000Z.dump': 'video.dump' };
 
 /** Dumps the database by the service `backup`, and takes the newest dump out of its volume. */
@@ -547,11 +548,6 @@ test(
     await caller.ended(id);
     expect((await caller.call(`/v1/videos/generations/${later.id}`)).status).toBe(404);
     await copy.sh(command, 15 * minutes);
-    const dropped =
-      "select format('drop database %I;', datname) from pg_database where datname ~ '_(before|after)_'";
-    await copy.sh(
-      `docker compose exec -T postgres psql -U video -d postgres -qAtc "${dropped}" | docker compose exec -T postgres psql -U video -d postgres -q`,
-    );
     expect(await copy.sh(databaseRights)).toBe(before);
     await untilReady();
     setInEnv('WORKER_BUILD_ID=');
@@ -606,8 +602,7 @@ test(
     expect(said).toMatch(/The books agree: [1-9]/);
     await copy.sh('docker compose --profile demo up -d --wait studio');
     await untilReady();
-    const now = (await copy.sh(databaseRights)).replaceAll(/^\w+_before_.*\n/gm, '');
-    expect(now).toBe(before);
+    expect(await copy.sh(databaseRights)).toBe(before);
     expect((await caller.ended(id)).billing.charged).toMatch(/^\d/);
     expect((await film()).equals(stored)).toBe(true);
     await caller.film();
