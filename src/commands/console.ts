@@ -12,21 +12,39 @@ import { isSchemaReady, untilSchemaReady } from './wait-until-ready';
 
 // A console has few users, and each of them waits for few answers at once.
 const connectionsEach = 4;
+// Sign-in and the probe have their own, so that reports and acts cannot keep an operator out.
+const connectionsOfSignIn = 2;
+// A person does not wait longer for a report. The command line may take ten minutes.
+const slowMs = 15_000;
 const connectionsMax = 200;
 
+type Connection = Parameters<typeof connect>[0];
+
+export function openDatabase(of: Pick<Connection, 'url' | 'log'>) {
+  const each = { ...of, poolMax: connectionsEach };
+  const applicationName = 'console';
+  const reading = connect({ ...each, applicationName: 'console reads', readOnly: true, slowMs });
+  const acting = connect({ ...each, applicationName });
+  const signingIn = connect({ ...of, applicationName, poolMax: connectionsOfSignIn });
+  return {
+    ...{ reading, acting, signingIn },
+    close: () => Promise.all([reading, acting, signingIn].map((pool) => pool.destroy())),
+  };
+}
+
 export const consoleProcess: Command<'console'> = async ({ config, log }) => {
-  const open = (applicationName: string, readOnly: boolean) =>
-    connect({ url: config.databaseUrl, poolMax: connectionsEach, applicationName, readOnly, log });
-  const [reading, acting] = [open('console reads', true), open('console', false)];
+  const database = openDatabase({ url: config.databaseUrl, log });
+  const { reading, acting, signingIn } = database;
   const { temporal, close } = openTemporal(config);
   const closeParts = async () => {
     await close();
-    await Promise.all([reading.destroy(), acting.destroy()]);
+    await database.close();
   };
   let stopping = false;
   let ready = false;
   const app = createConsole({
     parts: { config, reading, acting, temporal },
+    signingIn,
     log,
     version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
     elapsed: () => performance.now(),

@@ -6,6 +6,7 @@ import { carryOut, type Parts } from '../commands/admin/carry-out';
 import { nameOf } from '../commands/admin/values';
 import { readJsonBody } from '../gateway/body';
 import { createBuckets, rate } from '../gateway/limits';
+import { queryOf } from '../gateway/query';
 import { includes, type OperatorRole } from '../operators/roles.rules';
 import type { ConsoleDeps } from './deps';
 import { inputOf } from './http-input';
@@ -27,7 +28,10 @@ export function createConsole(deps: ConsoleDeps): Koa {
   app.silent = true; // Koa must not log errors, because `answers` logs them.
   app.proxy = config.trustedProxies > 0;
   app.maxIpsCount = config.trustedProxies;
-  const signIn = createSignIn(deps);
+  const subject = 'An operator may call';
+  const { elapsed } = deps;
+  const calls = createBuckets({ subject, ...rate(callsPerSecond), elapsed });
+  const signIn = createSignIn(deps, calls);
   const admit = createAdmission(deps, signIn);
   const own = ownRoutes(deps, signIn, admit);
   const answerFile = createPage(config);
@@ -46,14 +50,10 @@ export function createConsole(deps: ConsoleDeps): Koa {
   return app;
 }
 
-/** Finds the operator of a request, limits its calls and checks its role. */
-function createAdmission({ log, elapsed }: ConsoleDeps, signIn: SignIn): Admit {
-  const subject = 'An operator may call';
-  const calls = createBuckets({ subject, ...rate(callsPerSecond), elapsed });
+/** Finds the operator of a request and checks its role. */
+function createAdmission({ log }: ConsoleDeps, signIn: SignIn): Admit {
   return async (ctx, role) => {
     const operator = await signIn.find(ctx);
-    const limited = calls.take(operator.operatorId);
-    if (limited) throw limited;
     if (includes(operator.role, role)) return operator;
     const { name, role: is } = operator;
     const fields = { event: 'operator_refused', code: 'forbidden', operator: name, role: is };
@@ -69,8 +69,8 @@ async function runCommand(
   { role, name, operatorId, via }: SignedIn,
   { route, params }: FoundRoute,
 ): Promise<void> {
-  const { method, query } = ctx;
-  const fields = method === 'POST' ? await readJsonBody(ctx.req, bodyBytesMax) : { ...query };
+  const isPost = ctx.method === 'POST';
+  const fields = isPost ? await readJsonBody(ctx.req, bodyBytesMax) : queryOf(ctx);
   const input = inputOf(route, { params, fields });
   const why = input.option('why');
   const act = {
@@ -85,14 +85,14 @@ type Handlers = Readonly<Record<string, (ctx: Context) => Promise<void> | void>>
 
 /** The routes that are no command. */
 function ownRoutes(deps: ConsoleDeps, signIn: SignIn, admit: Admit): Handlers {
-  const { reading, config } = deps.parts;
+  const { config } = deps.parts;
   const { version } = deps.version;
   return {
     'GET /livez': (ctx) => {
       ctx.body = { alive: true };
     },
     'GET /readyz': async (ctx) => {
-      const database = await reading.raw('select 1').then(
+      const database = await deps.signingIn.raw('select 1').then(
         () => true,
         () => false,
       );

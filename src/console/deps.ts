@@ -1,10 +1,13 @@
 // What the console needs. The process console opens it (src/commands/console.ts).
 
+import type { Knex } from 'knex';
 import type { Parts } from '../commands/admin/carry-out';
 import type { Logger } from '../telemetry/logger';
 
 export interface ConsoleDeps {
   readonly parts: Parts;
+  /** The connections of sign-in and of the probe, which no command uses. */
+  readonly signingIn: Knex;
   readonly log: Logger;
   readonly version: { readonly version: string; readonly commit: string };
   /** Milliseconds of a monotonic clock. */

@@ -6,7 +6,7 @@ import type { Context } from 'koa';
 import { isWellFormedKey } from '../accounts/keys.rows';
 import { logged, type Via } from '../database/operator-log';
 import { addressOf } from '../gateway/auth';
-import { limitUnknown, rate } from '../gateway/limits';
+import { type Buckets, limitUnknown, rate } from '../gateway/limits';
 import { findByKey, type Operator } from '../operators/operators.rows';
 import {
   beginSession,
@@ -32,42 +32,54 @@ const signedOut = () =>
 
 type Refuse = (ctx: Context, code: string) => void;
 
-export function createSignIn(deps: ConsoleDeps) {
-  const { parts, log } = deps;
-  const { reading, acting, config } = parts;
-  const origin = config.consoleUrl;
-  const cookies = cookieOf(origin.startsWith('https:'));
+/** `calls` limits the calls of each operator. */
+export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
+  const { parts, signingIn: db, log } = deps;
+  const origin = parts.config.consoleUrl;
+  const cookies = cookieOf(origin);
   const refuse: Refuse = (ctx, code) =>
     log.warn({ event: 'operator_refused', code, path: ctx.path, address: addressOf(ctx) }, code);
-  const byKey = createKeyCheck(deps, refuse);
-
+  const lookUp = createLookUp(deps, refuse);
   const refuseForged = createOriginCheck(origin, refuse);
+
+  const limited = <Found extends Operator>(operator: Found): Found => {
+    const refused = calls.take(operator.operatorId);
+    if (refused) throw refused;
+    return operator;
+  };
+
+  // Other keys, also those of customers, are refused without a look-up.
+  const byKey = async (ctx: Context, key: string) =>
+    limited(await lookUp(ctx, isWellFormedKey(key, 'vo_') && (() => findByKey(db, key))));
 
   const byCookie = async (ctx: Context): Promise<Operator> => {
     const cookie = cookies.read(ctx);
     if (!cookie) throw signedOut();
     refuseForged(ctx);
-    const session = await findSession(reading, cookie);
-    if (!session) throw signedOut();
-    const { isStale, ...operator } = session;
+    const found = await lookUp(ctx, isCookie(cookie) && (() => findSession(db, cookie)));
+    const { isStale, ...operator } = limited(found);
     // A read must be answered even if nothing can be written. The session then only ends earlier.
-    if (isStale) await touchSession(acting, cookie).catch(() => undefined);
+    if (isStale) await touchSession(db, cookie).catch(() => undefined);
     return operator;
   };
 
   return {
     async find(ctx: Context): Promise<SignedIn> {
       const header = headerOf(ctx, 'authorization');
-      if (header === undefined) return { ...(await byCookie(ctx)), via: 'console' };
-      const key = /^bearer +(\S+) *$/i.exec(header)?.[1] ?? '';
-      return { ...(await byKey(ctx, key)), via: 'api' };
+      const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1] ?? '';
+      // A proxy in front may add a header of its own, which must not sign a browser out.
+      const isForUs = header !== undefined && (key.startsWith('vo_') || !cookies.read(ctx));
+      return isForUs
+        ? { ...(await byKey(ctx, key)), via: 'api' }
+        : { ...(await byCookie(ctx)), via: 'console' };
     },
 
     /** Exchanges a key for the cookie of a session. */
     async begin(ctx: Context, readKey: () => Promise<unknown>): Promise<void> {
       refuseForged(ctx);
-      const key = await readKey();
-      const operator = await byKey(ctx, typeof key === 'string' ? key.trim() : '');
+      const given = await readKey();
+      const key = typeof given === 'string' ? given.trim() : '';
+      const operator = await byKey(ctx, key);
       const { operatorId, name: who } = operator;
       const act = {
         who,
@@ -76,8 +88,8 @@ export function createSignIn(deps: ConsoleDeps) {
         command: 'console sign-in',
         why: null,
       } as const;
-      const { cookie } = await logged(acting, act, { kind: 'service' }, async (trx) => ({
-        cookie: await beginSession(trx, operatorId),
+      const { cookie } = await logged(db, act, { kind: 'service' }, async (trx) => ({
+        cookie: await beginSession(trx, operatorId, key),
         effect: `signed in as ${operator.role}`,
       }));
       cookies.set(ctx, cookie, sessionHours * 3_600);
@@ -86,7 +98,7 @@ export function createSignIn(deps: ConsoleDeps) {
     async end(ctx: Context): Promise<void> {
       refuseForged(ctx);
       const cookie = cookies.read(ctx);
-      if (cookie) await endSession(acting, cookie);
+      if (cookie) await endSession(db, cookie);
       cookies.set(ctx, '', 0);
     },
   };
@@ -106,26 +118,45 @@ function createOriginCheck(origin: string, refuse: Refuse) {
   };
 }
 
-/** Finds the operator of a key. Limits the look-ups of unknown keys by one address. */
-function createKeyCheck({ parts, elapsed }: ConsoleDeps, refuse: Refuse) {
+/**
+ * Looks up a key or a cookie, and limits the look-ups of unknown ones by one address. Beyond the limit
+ * they run one after the other: an operator who shares the address is still found.
+ */
+function createLookUp({ parts, elapsed }: ConsoleDeps, refuse: Refuse) {
   const unknown = limitUnknown(rate(parts.config.unknownRatePerSecond, 1), elapsed);
-  return async (ctx: Context, key: string): Promise<Operator> => {
-    // Other keys, also those of customers, are refused without a look-up.
-    const isKey = isWellFormedKey(key, 'vo_');
-    const limited = isKey ? unknown.take(addressOf(ctx)) : null;
-    const operator = isKey ? await findByKey(parts.reading, key) : null;
-    if (operator) {
-      if (!limited) unknown.giveBack(addressOf(ctx));
-      return operator;
+  const oneByOne = inTurn();
+  return async <Found>(ctx: Context, find: false | (() => Promise<Found | null>)) => {
+    const address = addressOf(ctx);
+    const limited = find ? unknown.take(address) : null;
+    const found = find ? await (limited ? oneByOne(find) : find()) : null;
+    if (found) {
+      if (!limited) unknown.giveBack(address);
+      return found;
     }
     refuse(ctx, 'signed_out');
     throw limited ?? signedOut();
   };
 }
 
-function cookieOf(isSecure: boolean) {
-  // Browsers accept the prefix only over https. It keeps other hosts from setting the cookie.
-  const name = isSecure ? '__Host-console' : 'console';
+/** Returns a function that begins each work after the previous one has ended. */
+function inTurn() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
+// Browsers accept the prefix only over https. It keeps other hosts from setting the cookie.
+export const cookieNameOf = (consoleUrl: string) =>
+  consoleUrl.startsWith('https:') ? '__Host-console' : 'console';
+
+const isCookie = (text: string) => /^[\w-]{43}$/.test(text);
+
+function cookieOf(consoleUrl: string) {
+  const isSecure = consoleUrl.startsWith('https:');
+  const name = cookieNameOf(consoleUrl);
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   return {
     read: (ctx: Context) => ctx.cookies.get(name),

@@ -35,6 +35,8 @@ interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** How long a statement waits for a connection; by default four seconds. */
   readonly waitMs?: number;
+  /** How long a statement of `slowTransaction` may take; by default ten minutes. */
+  readonly slowMs?: number;
   readonly log?: { readonly warn: Say; readonly error: Say };
 }
 
@@ -64,7 +66,15 @@ const sessionSettings = [
   .join(' ');
 
 export function connect(connection: DatabaseOptions): Knex {
-  const { url, poolMax, applicationName, readOnly = false, waitMs = 4_000, log } = connection;
+  const {
+    url,
+    poolMax,
+    applicationName,
+    readOnly = false,
+    waitMs = 4_000,
+    slowMs,
+    log,
+  } = connection;
   const guard = silenceGuard();
   const db = knex({
     client: 'pg',
@@ -103,6 +113,7 @@ export function connect(connection: DatabaseOptions): Knex {
       debug: () => undefined,
     },
   });
+  db.userParams = { ...db.userParams, slowMs };
   guard.attach(db);
   return db;
 }

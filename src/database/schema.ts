@@ -600,6 +600,8 @@ create table operators (
 create table operator_sessions (
   digest      bytea primary key,
   operator_id text not null references operators (id),
+  -- The digest of the key that began the session.
+  key_digest  bytea not null,
   created_at  timestamptz not null default now(),
   -- The time of the last call, within a minute.
   seen_at     timestamptz not null default now()

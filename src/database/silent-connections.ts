@@ -80,13 +80,14 @@ export function silenceGuard() {
 /** The time limit of a statement that reads or changes a whole table. */
 export const slowLimitMs = 10 * 60_000;
 
-/** Runs a transaction whose statements may take minutes. */
+/** Runs a transaction whose statements may take minutes, or as long as the connection allows. */
 export function slowTransaction<T>(
   db: Knex,
   work: (trx: Knex.Transaction) => Promise<T>,
   config?: Knex.TransactionConfig,
 ): Promise<T> {
-  return db.transaction((trx) => withSlowStatements(trx, slowLimitMs, () => work(trx)), config);
+  const { slowMs = slowLimitMs } = db.userParams as { readonly slowMs?: number };
+  return db.transaction((trx) => withSlowStatements(trx, slowMs, () => work(trx)), config);
 }
 
 /**

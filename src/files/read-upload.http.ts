@@ -8,6 +8,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import type { Refusal } from '../contract/error';
 import { type ApiCall, Refused } from '../gateway/context';
 import { readQuery } from '../gateway/paging';
+import { queryOf } from '../gateway/query';
 import { type Media, mediaBytesMax } from './media-type.rules';
 
 export interface SentFile {
@@ -91,7 +92,7 @@ function readBody(ctx: ApiCall, declaredBytes: number | null): SentFile {
     if (!ctx.req.complete) bytes.destroy(cutOff());
   });
   ctx.req.pipe(bytes);
-  const name = nameOf(readQuery(ctx.query, (reader) => reader.text('name')));
+  const name = nameOf(readQuery(queryOf(ctx), (reader) => reader.text('name')));
   return { bytes, name, declaredBytes, complete: Promise.resolve() };
 }
 

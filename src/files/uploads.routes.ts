@@ -7,6 +7,7 @@ import type { KeyedContext, KeyedRouter } from '../gateway/context';
 import { Refused } from '../gateway/context';
 import type { KeyedDeps } from '../gateway/deps';
 import { afterOf, limitOf, readQuery, refuseUnknown } from '../gateway/paging';
+import { queryOf } from '../gateway/query';
 import { type FileAccess, fileNotFound } from './deliver.routes';
 import { fileLink } from './file-link.rules';
 import type { FileRow } from './links.rows';
@@ -39,7 +40,7 @@ export function uploadRoutes(
   });
 
   router.get('/v1/files', async (ctx) => {
-    const { limit, after } = readQuery(ctx.query, (reader) => {
+    const { limit, after } = readQuery(queryOf(ctx), (reader) => {
       refuseUnknown(reader, ['limit', 'after']);
       const idIn = (text: string) => (isFileId(text) ? text : null);
       return { limit: limitOf(reader), after: afterOf(reader, idIn) };

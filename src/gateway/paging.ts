@@ -5,8 +5,7 @@ import { oneRefusal } from '../contract/faults';
 import type { Fault } from '../contract/field';
 import { invalid, show } from '../contract/field';
 import { Refused } from './context';
-
-type Query = Readonly<Record<string, unknown>>;
+import type { Query } from './query';
 
 export interface QueryReader {
   readonly names: readonly string[];
@@ -29,10 +28,10 @@ const nameShownMax = 80;
 
 /** Returns the result of `read`, or refuses the query if `read` recorded a fault. */
 export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T {
-  const faults: Fault[] = [];
+  const faults = new Map<string, Fault>();
   const fault = (name: string, sentence: string) => {
     const param = name.slice(0, nameShownMax);
-    if (!faults.some((known) => known.param === param)) faults.push(invalid(param, sentence));
+    if (!faults.has(param)) faults.set(param, invalid(param, sentence));
     return null;
   };
   // A repeated parameter is refused, because its meaning is ambiguous.
@@ -46,7 +45,7 @@ export function readQuery<T>(query: Query, read: (reader: QueryReader) => T): T 
     fault,
     text: given,
   });
-  if (faults.length > 0) throw new Refused(oneRefusal(faults));
+  if (faults.size > 0) throw new Refused(oneRefusal([...faults.values()]));
   return value;
 }
 

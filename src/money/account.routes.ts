@@ -8,6 +8,7 @@ import { csvOf } from '../contract/csv';
 import { movementSchema } from '../contract/reply-schema';
 import type { KeyedRouter } from '../gateway/context';
 import { afterOf, limitOf, readQuery, refuseUnknown } from '../gateway/paging';
+import { queryOf } from '../gateway/query';
 import { type StatementRow, statement } from './statement.rows';
 import { reasonOf } from './transfers.rules';
 
@@ -24,7 +25,7 @@ export function accountRoutes(router: KeyedRouter): void {
   });
 
   router.get('/v1/account/statement', async (ctx) => {
-    const { limit, after } = readQuery(ctx.query, (reader) => {
+    const { limit, after } = readQuery(queryOf(ctx), (reader) => {
       refuseUnknown(reader, ['limit', 'after']);
       return { limit: limitOf(reader), after: afterOf(reader, numberOf) };
     });

@@ -8,6 +8,7 @@ import { show } from '../contract/field';
 import { usageNames } from '../contract/usage-schema';
 import { type KeyedContext, type KeyedRouter, Refused } from '../gateway/context';
 import { type QueryReader, readQuery, refuseUnknown } from '../gateway/paging';
+import { queryOf } from '../gateway/query';
 import { rowOf, summaryCsv, summaryOf, totalOf } from './shown-usage';
 import { readSummary } from './summary.rows';
 import { type Days, lastDays, readUsage, timeDimensions, usageRowsMax } from './usage.rows';
@@ -21,7 +22,7 @@ export function usageRoutes(router: KeyedRouter): void {
   router.get('/v1/usage', async (ctx) => {
     const { db, caller } = ctx.state;
     const last = await lastDays(db, daysDefault);
-    const { by, ...days } = readQuery(ctx.query, (reader) => {
+    const { by, ...days } = readQuery(queryOf(ctx), (reader) => {
       refuseUnknown(reader, ['from', 'to', 'by']);
       return { ...daysOf(reader, last), by: byOf(reader) };
     });
@@ -42,7 +43,7 @@ export function usageRoutes(router: KeyedRouter): void {
   });
 
   router.get('/v1/account/summaries/:month', async (ctx) => {
-    readQuery(ctx.query, (reader) => refuseUnknown(reader, []));
+    readQuery(queryOf(ctx), (reader) => refuseUnknown(reader, []));
     const { db, caller } = ctx.state;
     const { month = '' } = ctx.params as { month?: string };
     const summary = isMonth(month) ? await readSummary(db, caller.accountId, month) : null;

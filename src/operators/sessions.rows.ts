@@ -4,6 +4,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import { digestKey } from '../accounts/keys.rows';
 import { isActive, type Operator } from './operators.rows';
 
 export const sessionHours = 12;
@@ -15,14 +16,17 @@ const isOpen = `
 
 const digestOf = (cookie: string) => createHash('sha256').update(cookie).digest();
 
-/** Begins a session and returns its cookie. Removes sessions that have ended. */
-export async function beginSession(trx: Knex, operatorId: string): Promise<string> {
+/**
+ * Begins a session of this key and returns its cookie. The session ends with the key: a renewal that is
+ * stored at the same moment does not see the session. Removes sessions that have ended.
+ */
+export async function beginSession(trx: Knex, operatorId: string, key: string): Promise<string> {
   const cookie = randomBytes(32).toString('base64url');
   await trx.raw(`delete from operator_sessions where not (${isOpen})`);
-  await trx.raw('insert into operator_sessions (digest, operator_id) values (?, ?)', [
-    digestOf(cookie),
-    operatorId,
-  ]);
+  await trx.raw(
+    'insert into operator_sessions (digest, operator_id, key_digest) values (?, ?, ?)',
+    [digestOf(cookie), operatorId, digestKey(key)],
+  );
   return cookie;
 }
 
@@ -35,7 +39,8 @@ export async function findSession(db: Knex, cookie: string): Promise<FoundSessio
   const { rows } = await db.raw<{ rows: FoundSession[] }>(
     `select operators.id as "operatorId", name, role,
             seen_at < now() - interval '1 minute' as "isStale"
-       from operator_sessions join operators on operators.id = operator_id
+       from operator_sessions
+       join operators on operators.id = operator_id and operators.digest = key_digest
       where operator_sessions.digest = ? and ${isOpen} and ${isActive}`,
     [digestOf(cookie)],
   );

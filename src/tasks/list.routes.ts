@@ -8,6 +8,7 @@ import { isTaskId } from '../database/ids';
 import type { KeyedCall } from '../gateway/context';
 import { answerJsonText } from '../gateway/context';
 import { afterOf, limitOf, type QueryReader, readQuery, refuseUnknown } from '../gateway/paging';
+import { queryOf } from '../gateway/query';
 import { type AskedTask, askedTask } from './find-task';
 import { listTasks } from './list.rows';
 import { endRepeats } from './repeated.rows';
@@ -34,7 +35,7 @@ export type ListTasks = (ctx: KeyedCall, form?: PageForm) => Promise<void>;
 
 export function listAccountTasks(): ListTasks {
   return async (ctx, form) => {
-    const filters = readQuery(ctx.query, filtersOf);
+    const filters = readQuery(queryOf(ctx), filtersOf);
     const { db, caller } = ctx.state;
     const { accountId } = caller;
     const withAsked = form !== undefined;

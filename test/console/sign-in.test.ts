@@ -70,6 +70,17 @@ test('a request with a key counts no cookie and needs no origin', async () => {
   expect(status).toBe(200);
 });
 
+test('a header that a proxy adds for itself does not sign a browser out', async () => {
+  const cookie = await aSession();
+  for (const authorization of ['Basic YTpi', 'Bearer eyJhbGciOiJIUzI1NiJ9.e30.x']) {
+    const own = await served.call('GET', me, { cookie, authorization, ...sameOrigin });
+    expect(own.status).toBe(200);
+    const forged = { cookie, authorization, 'sec-fetch-site': 'cross-site' };
+    expect((await served.call('GET', me, forged)).status).toBe(403);
+    expect((await served.call('GET', me, { authorization })).status).toBe(401);
+  }
+});
+
 test('unknown, expired and disabled keys get one and the same answer', async () => {
   const [disabled, expired] = [await anOperator('gone'), await anOperator('late')];
   await admin('operators disable gone');
@@ -97,6 +108,61 @@ test('an address that tries many unknown keys is slowed down, and a valid key st
     expect(new Set(statuses.slice(10))).toEqual(new Set([429]));
     const { status } = await own.as('viewer', 'GET', '/me');
     expect(status).toBe(200);
+  } finally {
+    await own.close();
+  }
+});
+
+test('an address that tries many unknown cookies is slowed down, which is logged, and a session still works', async () => {
+  const own = await startConsole();
+  try {
+    const cookie = await aSession(own.keys.viewer, own);
+    const ask = async (sent: string) =>
+      (await own.call('GET', me, { cookie: sent, ...sameOrigin })).status;
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 20; tries += 1) {
+      statuses.push(
+        await ask(`console=${makeApiKey('vo_').slice(3).padEnd(43, 'x').slice(0, 43)}`),
+      );
+    }
+    expect(new Set(statuses.slice(0, 10))).toEqual(new Set([401]));
+    expect(new Set(statuses.slice(10))).toEqual(new Set([429]));
+    const refused = own.lines.filter(({ event }) => event === 'operator_refused');
+    expect(refused).toHaveLength(20);
+    expect(await ask(cookie)).toBe(200);
+    expect(await ask('console=no-cookie')).toBe(401);
+  } finally {
+    await own.close();
+  }
+});
+
+test('an operator signs in, and the probe is ready, while reports and acts use all other connections', async () => {
+  const held = await Promise.all(
+    served.pools.flatMap((pool) =>
+      Array.from({ length: pool.client.pool.max }, async () => {
+        const connection = await pool.client.acquireConnection();
+        return () => pool.client.releaseConnection(connection);
+      }),
+    ),
+  );
+  try {
+    expect(held).toHaveLength(8);
+    expect(await statusOf(await aSession())).toBe(200);
+    expect((await served.call('GET', '/readyz')).status).toBe(200);
+  } finally {
+    await Promise.all(held.map((release) => release()));
+  }
+});
+
+test('sign-ins count as calls of the operator', async () => {
+  const own = await startConsole();
+  try {
+    const statuses: number[] = [];
+    for (let calls = 0; calls < 101; calls += 1) {
+      statuses.push((await signIn(own.keys.viewer, own)).status);
+    }
+    expect(statuses.filter((status) => status === 204)).toHaveLength(100);
+    expect(statuses.at(-1)).toBe(429);
   } finally {
     await own.close();
   }

@@ -98,7 +98,7 @@ test.each([
   'select * from operators',
   `insert into operators (id, name, role, digest, last_four) values ('o', 'o', 'owner', 'x', 'x')`,
   `update operators set role = 'owner'`,
-  `insert into operator_sessions (digest, operator_id) values ('x', 'o')`,
+  `insert into operator_sessions (digest, operator_id, key_digest) values ('x', 'o', 'x')`,
 ])(
   'neither the role of the API nor that of the worker may run the statement: %s',
   async (statement) => {

@@ -119,7 +119,7 @@ const groups: Readonly<Record<string, Group>> = {
       ...['admin', 'admin/carry-out', 'admin/command-line', 'admin/values'].map(
         (file) => `src/commands/${file}`,
       ),
-      ...['auth', 'body', 'context', 'limits', 'page-file', 'page-files'].map(
+      ...['auth', 'body', 'context', 'limits', 'page-file', 'page-files', 'query'].map(
         (file) => `src/gateway/${file}`,
       ),
     ],
@@ -360,6 +360,12 @@ describe('rules for all code', () => {
       'activities/providers/http-exchange.ts',
     ]);
     expect(where(files, /textOf\([^;]*?\)\??\.(slice|substring)\(|String\(field\(/)).toEqual([]);
+  });
+
+  test('queries are read in one pass, and not by the parser of Koa', () => {
+    const koa = /\b(ctx|request)\.query\b|\{[^{}]*\bquery\b[^{}]*\} = ctx\b/;
+    expect(where(sources, koa)).toEqual([]);
+    expect(where(sources, /\bqueryOf\(ctx\)/).length).toBeGreaterThan(5);
   });
 
   test('only the setup files of jest have a default export', () => {

@@ -72,8 +72,8 @@ test('a disabled, an expired and a renewed key find no operator', async () => {
 });
 
 test('a session ends after two hours without a call, and after twelve hours in any case', async () => {
-  const { operatorId } = await anOperator();
-  const cookie = await beginSession(db, operatorId);
+  const { operatorId, key } = await anOperator();
+  const cookie = await beginSession(db, operatorId, key);
   await age('seen_at', 119);
   expect(await findSession(db, cookie)).toMatchObject({ operatorId, isStale: true });
   await touchSession(db, cookie);
@@ -86,23 +86,34 @@ test('a session ends after two hours without a call, and after twelve hours in a
 });
 
 test('the end of a session, a renewed key and a disabled operator end sessions', async () => {
-  const { operatorId } = await anOperator();
-  const [first, second] = [await beginSession(db, operatorId), await beginSession(db, operatorId)];
+  const { operatorId, key } = await anOperator();
+  const [first, second] = [
+    await beginSession(db, operatorId, key),
+    await beginSession(db, operatorId, key),
+  ];
   await endSession(db, first);
   expect(await findSession(db, first)).toBeNull();
   expect(await findSession(db, second)).not.toBeNull();
-  await renewKey(db, operatorId);
+  const renewed = await renewKey(db, operatorId);
   expect(await findSession(db, second)).toBeNull();
-  const third = await beginSession(db, operatorId);
+  const third = await beginSession(db, operatorId, renewed);
+  expect(await findSession(db, third)).not.toBeNull();
   await disableOperator(db, operatorId);
   expect(await findSession(db, third)).toBeNull();
 });
 
+test('a session that the old key begins during a renewal is not open', async () => {
+  const { operatorId, key } = await anOperator();
+  await renewKey(db, operatorId);
+  const cookie = await beginSession(db, operatorId, key);
+  expect(await findSession(db, cookie)).toBeNull();
+});
+
 test('the rows of sessions that have ended are removed when another one begins', async () => {
-  const { operatorId } = await anOperator();
-  await beginSession(db, operatorId);
+  const { operatorId, key } = await anOperator();
+  await beginSession(db, operatorId, key);
   await age('created_at', 721);
-  await beginSession(db, operatorId);
+  await beginSession(db, operatorId, key);
   const { rows } = await db.raw('select 1 from operator_sessions where operator_id = ?', [
     operatorId,
   ]);

@@ -2,11 +2,12 @@
 // log. Calls go over HTTP.
 
 import { request } from 'node:http';
+import type { Knex } from 'knex';
 import { openTemporal } from '../../src/commands/admin/temporal';
+import { openDatabase } from '../../src/commands/console';
 import { listen } from '../../src/commands/http-server';
 import { readConfig } from '../../src/config/config';
 import { createConsole } from '../../src/console/app';
-import { connect } from '../../src/database/database';
 import { freePorts } from '../../src/embedded/ports';
 import { addOperator } from '../../src/operators/operators.rows';
 import { type OperatorRole, operatorRoles } from '../../src/operators/roles.rules';
@@ -28,6 +29,8 @@ export interface Answered {
 export interface TestConsole {
   readonly url: string;
   readonly database: TestDatabase;
+  /** The connections of the commands. */
+  readonly pools: readonly Knex[];
   /** The key of the operator of each role. The operators are named after their roles. */
   readonly keys: Readonly<Record<OperatorRole, string>>;
   /** The settings of admin commands on the same database. */
@@ -62,14 +65,14 @@ export async function startConsole({ settings = {}, through }: Options = {}): Pr
     { level: 'info', format: 'json', name: 'console' },
     { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
-  const open = (readOnly: boolean) =>
-    connect({ url: config.databaseUrl, poolMax: 4, applicationName: 'console', readOnly });
-  const [reading, acting] = [open(true), open(false)];
+  const pools = openDatabase({ url: config.databaseUrl });
+  const { reading, acting, signingIn } = pools;
   const { temporal, close } = openTemporal(config);
   // Moves with the calls of operators only, so no other limit refills on a slow machine.
   const clock = { ms: 1_000_000 };
   const app = createConsole({
     parts: { config, reading, acting, temporal },
+    signingIn,
     log,
     version: { version: 'test', commit: 'test' },
     elapsed: () => clock.ms,
@@ -90,6 +93,7 @@ export async function startConsole({ settings = {}, through }: Options = {}): Pr
   return {
     url: `http://localhost:${port}`,
     database,
+    pools: [reading, acting],
     keys,
     environment,
     lines,
@@ -103,7 +107,7 @@ export async function startConsole({ settings = {}, through }: Options = {}): Pr
     async close() {
       await server.close();
       await close();
-      await Promise.all([reading.destroy(), acting.destroy()]);
+      await pools.close();
       await database.drop();
     },
   };

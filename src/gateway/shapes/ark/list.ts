@@ -7,6 +7,7 @@ import { endListed, modelOf } from '../../../tasks/list.routes';
 import { listNumbered, numberedStatuses, reachedMax } from '../../../tasks/numbered.rows';
 import { answerJsonText } from '../../context';
 import { type QueryReader, readQuery, refuseUnknown } from '../../paging';
+import { queryOf } from '../../query';
 import type { Handler } from '../shape';
 
 const pageSizeMax = 500;
@@ -24,7 +25,7 @@ export function listArkTasks(form: (task: TaskObject) => object): Handler {
   return async (ctx) => {
     const { db, caller } = ctx.state;
     // An empty parameter is absent, and only the ids may be repeated, as for the clients of Ark.
-    const given = Object.entries(ctx.query).filter(([, value]) => value !== '');
+    const given = Object.entries(queryOf(ctx)).filter(([, value]) => value !== '');
     const { [idsName]: sentIds, ...others } = Object.fromEntries(given);
     const ids = sentIds === undefined ? undefined : [sentIds].flat();
     const filters = readQuery(others, (reader) => filtersOf(reader, ids?.length ?? 0));

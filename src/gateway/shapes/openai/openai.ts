@@ -6,6 +6,7 @@ import { askedTask } from '../../../tasks/find-task';
 import { askerOf } from '../../auth';
 import { type KeyedCall, refuse } from '../../context';
 import type { KeyedDeps } from '../../deps';
+import { queryOf } from '../../query';
 import { createTranslated, readCreated } from '../create-translated';
 import { type Calls, cancelOrDelete, type Handler, type Shape, translateAnswer } from '../shape';
 import { dropFile, readOpenAiRequest } from './request';
@@ -84,7 +85,7 @@ function listVideos({ list }: Calls): Handler {
 /** Redirects to the link of the file, which needs no key. */
 function showContent({ show }: Calls, id: string): Handler {
   return async (ctx) => {
-    const { variant = 'video' } = ctx.query;
+    const { variant = 'video' } = queryOf(ctx);
     if (variant !== 'video' && variant !== 'thumbnail') {
       const message = 'variant: must be "video" or "thumbnail", which is the last frame.';
       return refuse(ctx, { code: 'unsupported_value', param: 'variant', message });
