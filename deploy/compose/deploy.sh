@@ -78,6 +78,12 @@ docker compose up -d --no-deps --wait api-2 ||
 docker compose up -d --no-deps --wait api ||
   back "api did not become healthy, and api-2 serves with the new image. To go back, $again"
 
+if [ -n "$(docker compose --profile console ps -q console)" ]; then
+  echo 'Replacing the console'
+  docker compose --profile console up -d --no-deps --wait console ||
+    back "the console did not become healthy. Workers and APIs run on $TAG. To go back, $again"
+fi
+
 if [ "$TAG" != "$old" ]; then
   put_in_env PREVIOUS_TAG "$old"
   put_in_env TAG "$TAG"

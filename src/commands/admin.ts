@@ -96,11 +96,17 @@ async function printed(args: readonly string[], output: Output, run: Run): Promi
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === null) throw error;
-    const { message } = error as Error;
+    const message = messageOf(error as Error);
     if (json) out(`${JSON.stringify({ error: message, exitCode }, null, 2)}\n`);
     err(`${message}\n`);
     return exitCode;
   }
+}
+
+/** The cause of a server that does not answer is for the person who has to repair it. */
+function messageOf({ message, cause, kind }: Error & { readonly kind?: unknown }): string {
+  const isAway = kind === 'away' || kind === 'outcome_unknown';
+  return isAway && cause instanceof Error ? `${message}\n${cause.message}` : message;
 }
 
 async function answerTo(words: readonly string[], help: boolean, run: Run): Promise<Answer> {

@@ -4,6 +4,7 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import { carryOut, type Parts } from '../commands/admin/carry-out';
 import { nameOf } from '../commands/admin/values';
+import { isRetryable } from '../database/database';
 import { readJsonBody } from '../gateway/body';
 import { createBuckets, rate } from '../gateway/limits';
 import { queryOf } from '../gateway/query';
@@ -142,6 +143,10 @@ function answers({ parts, log, elapsed }: ConsoleDeps): Middleware {
     await next().catch((error: unknown) => {
       const known = replyTo(error);
       if (!known) log.error({ event: 'console_error', err: error }, 'the console failed');
+      if (known?.status === 503) {
+        const err = isRetryable(error) ? error : (error as Error).cause;
+        log.warn({ event: 'console_unavailable', err }, 'a server does not answer');
+      }
       const message = 'Something went wrong here. The log of the console says what.';
       const {
         status,

@@ -68,7 +68,9 @@ export function inputOf(route: Route, given: Given): Input {
     throw new ConsoleRefusal('invalid_value', `There is no such field. ${hint}`, name.slice(0, 80));
   }
   const values = new Map<string, string>();
-  for (const [word, value] of Object.entries(given.params)) values.set(word, value);
+  for (const [word, value] of Object.entries(given.params)) {
+    values.set(word, withoutNul(value, camelCase(word)));
+  }
   for (const field of fields) {
     const text = textOf(field, given.fields[field.name]);
     if (text !== null) values.set(field.word, text);
@@ -101,7 +103,13 @@ function textOf({ name, isFlag }: Field, value: unknown): string | null {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   if (typeof value !== 'string') throw wrong('is a text or a whole number, given once');
   if (value === '') throw wrong('is empty');
-  return value;
+  return withoutNul(value, name);
+}
+
+/** PostgreSQL stores no such character. */
+function withoutNul(text: string, name: string): string {
+  if (!text.includes('\0')) return text;
+  throw new ConsoleRefusal('invalid_value', `${name} contains the character U+0000.`, name);
 }
 
 function wordsOf(command: AdminCommand, values: ReadonlyMap<string, string>): readonly string[] {

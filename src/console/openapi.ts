@@ -3,6 +3,7 @@
 
 import { fieldsOf } from './http-input';
 import { prefix, type Route, routes } from './routes';
+import { cookieNameOf } from './sign-in';
 
 interface Parameter {
   readonly name: string;
@@ -13,6 +14,21 @@ interface Parameter {
 }
 
 const text = { type: 'string' } as const;
+
+const key = { type: 'object', properties: { key: text }, required: ['key'] };
+const session = {
+  post: {
+    summary: 'exchanges the key of an operator for the cookie of a session',
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema: key } } },
+    responses: { 204: { description: 'The cookie is set.' } },
+  },
+  delete: {
+    summary: 'ends the session of the cookie',
+    security: [{ session: [] }],
+    responses: { 204: { description: 'The session has ended.' } },
+  },
+};
 
 export function openApi(version: string, url: string): object {
   const paths: Record<string, Record<string, object>> = {};
@@ -26,6 +42,7 @@ export function openApi(version: string, url: string): object {
   ] as const) {
     paths[path] = { get: { summary, 'x-role': 'viewer', responses: answersOf(false) } };
   }
+  paths['/session'] = session;
   return {
     openapi: '3.1.0',
     info: { title: 'Admin API', version },
@@ -35,7 +52,7 @@ export function openApi(version: string, url: string): object {
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'The key of an operator: vo_…' },
-        session: { type: 'apiKey', in: 'cookie', name: 'console' },
+        session: { type: 'apiKey', in: 'cookie', name: cookieNameOf(url) },
       },
     },
   };

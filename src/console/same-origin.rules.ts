@@ -12,6 +12,8 @@ export interface Sender {
 /** True if a page of another origin may have caused the request. Asked if the cookie counts. */
 export function isForged({ method, site, origin }: Sender, ownOrigin: string): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
+  // A sign-in at another address of the console must not set a cookie there.
+  if (!isRead && origin !== undefined && origin !== ownOrigin) return true;
   // `none`: a person typed the address or opened a bookmark. Neither sends anything but a GET.
   if (site !== undefined) return site !== 'same-origin' && !(isRead && site === 'none');
   return !isRead && origin !== ownOrigin;

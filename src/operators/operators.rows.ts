@@ -86,13 +86,21 @@ export async function disableOperator(db: Knex, operatorId: string): Promise<voi
   );
 }
 
-/** Gives the operator another key, and ends the sessions that the previous key began. */
-export async function renewKey(db: Knex, operatorId: string): Promise<string> {
+/**
+ * Gives the operator another key, and ends the sessions that the previous key began. Without
+ * `expiresAt` the date stays.
+ */
+export async function renewKey(db: Knex, operatorId: string, expiresAt?: Date): Promise<string> {
   const key = makeApiKey('vo_');
   await db.raw(
     `with ended as (delete from operator_sessions where operator_id = :operatorId)
-     update operators set digest = :digest, last_four = :lastFour where id = :operatorId`,
-    { operatorId, digest: digestKey(key), lastFour: key.slice(-4) },
+     update operators set digest = :digest, last_four = :lastFour,
+            expires_at = coalesce(:expiresAt, expires_at)
+      where id = :operatorId`,
+    {
+      ...{ operatorId, digest: digestKey(key), lastFour: key.slice(-4) },
+      expiresAt: expiresAt ?? null,
+    },
   );
   return key;
 }

@@ -240,31 +240,84 @@ test('a call that fails leaves no row in the log', async () => {
   expect(await acts()).toEqual(made);
 });
 
-test('a credit whose commit was not answered is found again by its reference', async () => {
+describe('while a server is away', () => {
   let cutter: Cutter | undefined;
-  const own = await startConsole({
-    through: async (url) => {
-      cutter = await startCutter(url);
-      return cutter.url;
-    },
+  let own: TestConsole;
+  const ownAdmin = adminWith(() => ({
+    ...own.environment,
+    DATABASE_URL: own.database.operatorUrl,
+  }));
+  beforeAll(async () => {
+    own = await startConsole({
+      // No server listens at this port.
+      settings: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      through: async (url) => {
+        cutter = await startCutter(url);
+        return cutter.url;
+      },
+    });
   });
-  try {
-    const customer = adminWith(() => ({
-      ...own.environment,
-      DATABASE_URL: own.database.operatorUrl,
-    }));
-    const { accountId } = (await customer('accounts create --name Acme --json')).json;
-    const path = `/accounts/${accountId}/credits`;
+  afterAll(async () => {
+    await own.close();
+    await cutter?.close();
+  });
+  const aCustomerThere = async (name: string) =>
+    (await ownAdmin(`accounts create --name ${name} --credit 100 --json`)).json.accountId as string;
+
+  test('a credit whose commit was not answered is found again by its reference', async () => {
+    const path = `/accounts/${await aCustomerThere('one')}/credits`;
     cutter?.cutAt('COMMIT', 'after');
     const lost = await own.as('owner', 'POST', path, aCredit);
     expect(cutter?.hasCut()).toBe(true);
     expect([lost.status, lost.json.error.code]).toEqual([503, 'outcome_unknown']);
     const again = await own.as('owner', 'POST', path, aCredit);
-    expect(again.json.data).toMatchObject({ recorded: false, available: '5.000000' });
-  } finally {
-    await own.close();
-    await cutter?.close();
-  }
+    expect(again.json.data).toMatchObject({ recorded: false, available: '105.000000' });
+  });
+
+  test('the log has the text of the error, and the answer has neither SQL nor an address', async () => {
+    await aCustomerThere('two');
+    cutter?.cutAt('join "balances"', 'before');
+    const { status, json } = await own.as('viewer', 'GET', '/accounts');
+    expect([status, json.error]).toEqual([
+      503,
+      { code: 'unavailable', message: expect.not.stringMatching(/select|127\.0/), param: '' },
+    ]);
+    const lines = own.lines.filter(({ event }) => event === 'console_unavailable');
+    expect(JSON.stringify(lines.at(-1))).toContain('balances');
+  });
+
+  test('a disabled account whose tasks are not all cancelled is answered as stored', async () => {
+    const id = await aCustomerThere('three');
+    await openNew(own.database.db, anOpening(id, aTaskId(), 1_000_000));
+    const body = { cancel: true, why: 'asked' };
+    cutter?.cutAt('finished_at is null order by created_at', 'before');
+    const half = await own.as('operator', 'POST', `/accounts/${id}/disable`, body);
+    expect(cutter?.hasCut()).toBe(true);
+    expect([half.status, half.json.error]).toMatchObject([
+      503,
+      { code: 'outcome_unknown', message: expect.stringContaining('The change is stored') },
+    ]);
+    const away = await own.as('operator', 'POST', `/accounts/${id}/disable`, body);
+    expect([away.status, away.json.error.code]).toEqual([503, 'unavailable']);
+  });
+});
+
+test('a key is renewed only for an operator who may then use it', async () => {
+  const [id] = await anOperator();
+  const renew = (more: object = {}) =>
+    served.as('owner', 'POST', `/operators/${id}/key`, { why: 'lost', ...more });
+  const past = `update operators set expires_at = now() - interval '1 s' where id = ?`;
+  await served.database.db.raw(past, [id as string]);
+  const expired = await renew();
+  expect([expired.status, expired.json.error.code]).toEqual([409, 'not_so']);
+  const early = await renew({ expires: '2020-01-31' });
+  expect([early.status, early.json.error.param]).toEqual([400, 'expires']);
+  const { json } = await renew({ expires: '2999-01-31' });
+  const authorization = `Bearer ${json.data.key}`;
+  expect((await served.call('GET', '/admin/v1/me', { authorization })).status).toBe(200);
+  await admin(`operators disable ${id}`);
+  const disabled = await renew({ expires: '2999-01-31' });
+  expect([disabled.status, disabled.json.error.code]).toEqual([409, 'not_so']);
 });
 
 test('neither the log of the process nor that of operators has a key, a secret or a cookie', async () => {

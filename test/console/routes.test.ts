@@ -1,6 +1,7 @@
 // Tests the routes of the admin API with each role, and that reads cannot write.
 
 import { adminCommands } from '../../src/commands/admin';
+import { openApi } from '../../src/console/openapi';
 import { prefix, routes } from '../../src/console/routes';
 import { includes, type OperatorRole, operatorRoles } from '../../src/operators/roles.rules';
 import { adminWith } from '../support/admin';
@@ -30,7 +31,8 @@ interface Operation {
 async function documented(): Promise<readonly Operation[]> {
   const { json } = await served.as('viewer', 'GET', '/openapi.json');
   const paths = Object.entries(json.paths as Record<string, Record<string, { 'x-role': string }>>);
-  return paths.flatMap(([path, item]) =>
+  const ofApi = paths.filter(([path]) => path.startsWith(prefix));
+  return ofApi.flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path: path.slice(prefix.length).replaceAll(/\{\w+\}/g, 'unknown'),
@@ -101,6 +103,23 @@ test.each([
   expect([status, json.error.code]).toEqual([404, 'not_found']);
 });
 
+test('the document has sign-in and sign-out, and names the cookie of an address with https', async () => {
+  const { json } = await served.as('viewer', 'GET', '/openapi.json');
+  expect(Object.keys(json.paths['/session'])).toEqual(['post', 'delete']);
+  expect(json.components.securitySchemes.session.name).toBe('console');
+  expect(openApi('1', 'https://console.test')).toMatchObject({
+    components: { securitySchemes: { session: { name: '__Host-console' } } },
+  });
+});
+
+test.each([
+  ['/accounts/a%00b', 'id'],
+  ['/accounts?find=a%00b', 'find'],
+])('GET %s, which has a NUL, is refused, and the refusal names the field', async (path, param) => {
+  const { status, json } = await served.as('owner', 'GET', path);
+  expect([status, json.error]).toMatchObject([400, { code: 'invalid_value', param }]);
+});
+
 test('every read is answered while the role of operators may only select', async () => {
   const own = await startConsole();
   try {
@@ -169,6 +188,9 @@ describe('the answer to a viewer', () => {
     expect(viewer).toContain('up-1');
     expect(viewer).not.toMatch(content);
     expect(viewer).not.toMatch(forOperators);
+    expect(viewer).toContain('https://hooks.example.com');
+    expect(viewer).not.toContain('hooks.example.com/in');
+    expect(operator).toContain('https://hooks.example.com/in?…');
     expect(operator).not.toMatch(content);
     expect(operator).toMatch(forOperators);
     expect((await served.as('viewer', 'GET', '/margins')).status).toBe(403);

@@ -7,6 +7,8 @@ const own = 'https://console.test';
 test.each<[method: string, site: string | undefined, origin: string | undefined, forged: boolean]>([
   ['POST', 'same-origin', own, false],
   ['POST', 'same-origin', undefined, false],
+  ['POST', 'same-origin', 'https://other.test', true],
+  ['GET', 'same-origin', 'https://other.test', false],
   ['POST', 'same-site', own, true],
   ['POST', 'cross-site', own, true],
   ['POST', 'none', own, true],

@@ -229,7 +229,7 @@ workers:
       'video-worker-main': ['video', 'video-worker'],
       'video-worker-next': ['video', 'video-worker'],
       'video-codec': ['video-codec'],
-      'video-console': ['video', 'video-console'],
+      'video-console': ['video-console'],
     });
     for (const { spec } of pods) {
       expect(spec.template.spec.securityContext).toMatchObject({
@@ -242,6 +242,17 @@ workers:
         capabilities: { drop: ['ALL'] },
       });
     }
+  });
+
+  test('the console trusts no proxy of the API, and gets the address of the API to refuse its host name', async () => {
+    const own = ['--set', 'api.settings.PUBLIC_URL=https://api.example.com'];
+    const pods = podsOf(await manifests(...parts, ...own));
+    const pod = pods.find(({ metadata }) => metadata.name === 'video-console');
+    const env = pod?.spec.template.spec.containers[0]?.env.map(({ name, value }) => [name, value]);
+    expect(Object.fromEntries(env ?? [])).toMatchObject({
+      TRUSTED_PROXIES: '0',
+      PUBLIC_URL: 'https://api.example.com',
+    });
   });
 
   test('a second worker pool has its own image tag and build id, and is scaled by the metric in the README', async () => {

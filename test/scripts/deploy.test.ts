@@ -17,6 +17,7 @@ const steps = [
   `${up} --wait worker`,
   `${up} --wait api-2`,
   `${up} --wait api`,
+  'docker compose --profile console ps -q console',
 ];
 const of = (tag: string) => steps.map((step) => `TAG=${tag} ${step}`);
 
@@ -35,6 +36,17 @@ test('a deploy migrates, tries one worker, and replaces the workers and then one
   expect(env()).toBe('A=1\nPREVIOUS_TAG=a1\nTAG=b2\n');
   expect(stdout).toContain('To go back, run: sh deploy/compose/deploy.sh a1');
   expect(statSync(envFile()).mode & 0o777).toBe(0o600);
+});
+
+test('a deploy replaces a console that runs, and keeps the old tag if the console does not start', () => {
+  const runs = { when: 'ps -q console', says: 'ccc' };
+  const replaced = 'TAG=b2 docker compose --profile console up -d --no-deps --wait console';
+  const failed = docker.run('deploy.sh', ['b2'], [runs, { when: '--wait console', code: 1 }]);
+  expect(failed).toMatchObject({ status: 1, calls: [...of('b2'), replaced] });
+  expect(failed.stderr).toContain('To go back, run: sh deploy/compose/deploy.sh a1');
+  expect(env()).toBe('A=1\nTAG=a0\nTAG=a1\n');
+  const { status, calls } = docker.run('deploy.sh', ['b2'], [runs]);
+  expect({ status, calls }).toEqual({ status: 0, calls: [...of('b2'), replaced] });
 });
 
 test.each([

@@ -6,7 +6,7 @@ import { beginResend, findCallback, listAttempts } from '../../callbacks/callbac
 import { type ChangedCallback, listCallbacks } from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
 import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
-import { includes } from '../../operators/roles.rules';
+import { includes, type OperatorRole } from '../../operators/roles.rules';
 import { isFinal } from '../../tasks/task.rules';
 import { findTask } from '../../tasks/tasks.rows';
 import { CommandError, notFound } from '../command';
@@ -33,7 +33,7 @@ const list: AdminCommand = {
     ...pageOptions,
   },
   about: 'callbacks with their state, the last changed first',
-  async run({ db }, input) {
+  async run({ db, role }, input) {
     const state = choiceOf(input, 'state', states);
     const limit = countOf(input, 'limit', 50, 10_000);
     const accountId = await accountIdOf(db(), input);
@@ -45,7 +45,9 @@ const list: AdminCommand = {
       ...(accountId === undefined ? {} : { accountId }),
     });
     const { rows, ...next } = pageOf(found, limit, cursorOf);
-    const callbacks = rows.map(({ changedMicros: _micros, ...callback }) => withoutQuery(callback));
+    const callbacks = rows.map(({ changedMicros: _micros, ...callback }) =>
+      shownTo(role, callback),
+    );
     const text = table(callbacks, [
       { title: 'TASK', of: ({ taskId }) => taskId },
       { title: 'ACCOUNT', of: (row) => row.accountId },
@@ -68,7 +70,7 @@ const show: AdminCommand = {
     const taskId = input.operand('TASK');
     const found = await findCallback(db(), taskId);
     if (!found) throw notFound(await whyNone(db(), taskId));
-    const callback = withoutQuery(found);
+    const callback = shownTo(role, found);
     const mayReadReplies = includes(role, 'operator');
     const attempts = (await listAttempts(db(), taskId)).map(({ reply, ...attempt }) =>
       mayReadReplies ? { ...attempt, reply } : attempt,
@@ -152,9 +154,14 @@ function changedAfter(input: Input): ChangedCallback | null {
   });
 }
 
-/** Hides the query of the URL, because the query may contain a password. */
-function withoutQuery<T extends { readonly url: string }>(callback: T): T {
-  return { ...callback, url: callback.url.replace(/\?.*$/s, '?…') };
+/**
+ * Hides the query of the URL, because the query may contain a password. A viewer sees only the origin:
+ * the path of some receivers is their password.
+ */
+function shownTo<T extends { readonly url: string }>(role: OperatorRole, callback: T): T {
+  const { url } = callback;
+  const isHidden = !includes(role, 'operator') && url !== '';
+  return { ...callback, url: isHidden ? `${new URL(url).origin}/…` : url.replace(/\?.*$/s, '?…') };
 }
 
 async function whyNone(db: Knex, taskId: string): Promise<string> {

@@ -27,22 +27,30 @@ export async function carryOut(
   role: OperatorRole,
 ): Promise<Answer> {
   const subject = command.changes?.(input) ?? null;
+  let isStored = false;
   const context = { config, now: Date.now, role, committed: () => acting, temporal };
   try {
     await command.check?.({ ...context, db: () => reading }, input);
     if (!subject) return await command.run({ ...context, db: () => reading }, input);
     const inLog: Logged = (work) => logged(acting, act, subject, work);
     const answer = await inLog((trx) => command.run({ ...context, db: () => trx }, input));
+    isStored = true;
     return (await answer.afterwards?.(inLog)) ?? answer;
   } catch (error) {
     if (!isRetryable(error)) throw error;
-    const fault = `The database does not answer any more: ${(error as Error).message}`;
-    const isUnknown = subject !== null && isOutcomeUnknown(error);
-    throw isUnknown
-      ? new CommandError(`${fault}\n${maybeDone}`, 1, { kind: 'outcome_unknown', cause: error })
-      : new CommandError(fault, 1, { kind: 'away', cause: error });
+    const isUnknown = isStored || (subject !== null && isOutcomeUnknown(error));
+    // The text of the error has SQL and addresses, so only the command line and the log show it.
+    throw new CommandError(isStored ? halfDone : isUnknown ? maybeDone : away, 1, {
+      kind: isUnknown ? 'outcome_unknown' : 'away',
+      cause: error,
+    });
   }
 }
 
+const away = 'The database does not answer in time. Try again, or ask for less.';
 const maybeDone =
-  'It is not known whether the command was carried out: `admin log` shows it if it was.';
+  'The database does not answer any more. It is not known whether the command was carried out: ' +
+  '`admin log` shows it if it was.';
+const halfDone =
+  'The database does not answer any more. The change is stored, and `admin log` shows it. It is not ' +
+  'known whether all that follows it was done.';

@@ -66,6 +66,8 @@ async function cancelAll(
     throw new CommandError(
       `The account is disabled, but Temporal does not answer: ${cancelled} of ${tasks.length} ` +
         'unfinished tasks were cancelled. Run the command again.',
+      1,
+      { kind: 'away' },
     );
   }
   const data = { ...disabled.data, cancelled: tasks.length };

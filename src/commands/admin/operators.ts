@@ -12,11 +12,15 @@ import {
 } from '../../operators/operators.rows';
 import { operatorRoles } from '../../operators/roles.rules';
 import { CommandError, notFound } from '../command';
-import type { AdminCommand } from './command-line';
+import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
 import { choiceOf, momentOf, nameOf, nothingChanged } from './values';
 
 const changes = () => ({ kind: 'service' }) as const;
+
+const expiry = {
+  expires: { value: 'DATE', about: 'refused from then on, such as 2027-01-31' },
+} as const;
 
 const list: AdminCommand = {
   name: 'operators list',
@@ -41,20 +45,16 @@ const add: AdminCommand = {
   name: 'operators add',
   http: { at: 'POST /operators', role: 'owner', asksWhy: true },
   options: {
+    ...expiry,
     name: { value: 'NAME', about: 'stands in the log of operators', required: true },
     role: { value: operatorRoles.join('|'), about: 'what it may do', required: true },
-    expires: { value: 'DATE', about: 'refused from then on, such as 2027-01-31' },
   },
   changes,
   about: 'a new operator of the console, with a key, which is shown once',
   async run({ db, now }, input) {
     const name = nameOf(input.option('name') ?? '', 'name');
     const role = choiceOf(input, 'role', operatorRoles) ?? 'viewer';
-    const expires = input.option('expires');
-    const expiresAt = expires === undefined ? undefined : momentOf(expires, 'expires');
-    if (expiresAt && expiresAt.getTime() <= now()) {
-      throw new CommandError(`--expires ${expires} has passed already.`, 2, { param: 'expires' });
-    }
+    const expiresAt = expiryOf(input, now());
     const added = await addOperator(db(), { name, role, ...(expiresAt ? { expiresAt } : {}) });
     if (!added) throw new CommandError(`There is an operator ${name} already.`);
     const data = { ...added, name, role };
@@ -83,11 +83,19 @@ const renew: AdminCommand = {
   name: 'operators renew',
   http: { at: 'POST /operators/:ID/key', role: 'owner', asksWhy: true },
   operands: ['ID'],
+  options: expiry,
   changes,
   about: 'a new key, which is shown once; the old one and its sessions end at once',
-  async run({ db }, input) {
-    const { operatorId, name, lastFour } = await knownOperator(db(), input.operand('ID'));
-    const key = await renewKey(db(), operatorId);
+  async run({ db, now }, input) {
+    const operator = await knownOperator(db(), input.operand('ID'));
+    const { operatorId, name, lastFour, disabledAt } = operator;
+    if (disabledAt) throw new CommandError(`The operator ${name} is disabled, and stays so.`);
+    const expiresAt = expiryOf(input, now()) ?? operator.expiresAt;
+    if (expiresAt && expiresAt.getTime() <= now()) {
+      const passed = `The operator ${name} expired at ${moment(expiresAt)}.`;
+      throw new CommandError(`${passed} Give --expires with a later date.`);
+    }
+    const key = await renewKey(db(), operatorId, expiresAt ?? undefined);
     const data = { operatorId, name, key };
     const text = `${fields(data)}\n\nThe key is not shown again.`;
     return { data, text, effect: `key …${lastFour} → …${key.slice(-4)}` };
@@ -95,6 +103,14 @@ const renew: AdminCommand = {
 };
 
 export const operatorCommands = [list, add, disable, renew];
+
+function expiryOf(input: Input, now: number): Date | null {
+  const expires = input.option('expires');
+  if (expires === undefined) return null;
+  const expiresAt = momentOf(expires, 'expires');
+  if (expiresAt.getTime() > now) return expiresAt;
+  throw new CommandError(`--expires ${expires} has passed already.`, 2, { param: 'expires' });
+}
 
 async function knownOperator(db: Knex, named: string): Promise<OperatorRow> {
   const operator = await findOperator(db, named);
