@@ -45,6 +45,6 @@ async function giveUpLate({ db, events }: Cancelling, job: LeftJob): Promise<voi
   // This time is longer than a create and its look-up together. If the provider refuses to cancel a
   // job for this long, it is given up, and the job runs to its end.
   if (job.endedSeconds < followedForSeconds) return;
-  await giveUpCancel(db, job);
+  if (!(await giveUpCancel(db, job))) return;
   events.cancelGivenUp(job.taskId, job.kind, 'no cancel succeeded within two hours');
 }

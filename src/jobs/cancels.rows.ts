@@ -3,6 +3,7 @@
 // activities/jobs/read-and-cancel-job.ts.
 
 import type { Knex } from 'knex';
+import { isOwing } from '../database/by-key';
 import { claimInTurns } from '../owed/claim.rows';
 import type { JobInput, JobName } from './job.rules';
 
@@ -61,11 +62,16 @@ export const claimCancels = (db: Knex) =>
     joined: 'join tasks on tasks.id = task_id',
   });
 
-/** any state → closed: no cancel of this job succeeded, and no further cancel is tried. */
-export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<void> {
-  await db.raw(
-    `update jobs set state = 'closed', owes = 'cancel', due_at = 'infinity'
-      where task_id = ? and kind = ?`,
+/**
+ * any state → closed: no cancel of this job succeeded, and no further cancel is tried. Returns false if
+ * the job owes none any more, because another attempt has cancelled it meanwhile.
+ */
+export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update jobs set state = 'closed', due_at = 'infinity'
+      where task_id = ? and kind = ? and ${isOwing('cancel')} and due_at < 'infinity'
+     returning 1`,
     [taskId, kind],
   );
+  return rows.length > 0;
 }

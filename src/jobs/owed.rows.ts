@@ -128,11 +128,12 @@ export const reserved = `interval '30 seconds'`;
 /** The workflow is told again after this time. */
 export const toldAgain = `interval '10 seconds'`;
 
-/** The slot of the turn went to another job. This job queues on. */
+/** The slot of the turn went to another job. This job queues on, unless it has got a newer turn. */
 export async function endTurn(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await db.raw(
     `update jobs set owes = null, due_at = null
-      where task_id = ? and kind = ? and ${isOwing('turn')} and ${isInState('waiting')}`,
+      where task_id = ? and kind = ? and ${isOwing('turn')} and ${isInState('waiting')}
+        and turn_at < now() - ${reserved}`,
     [taskId, kind],
   );
 }

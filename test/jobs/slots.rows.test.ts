@@ -1,7 +1,7 @@
 // Tests the slots of limited channels in a real PostgreSQL. The tests show which waiting job gets a
 // free slot. No job may wait for ever after a change of the catalogue or after an unused turn.
 
-import { beginPlacing } from '../../src/jobs/owed.rows';
+import { beginPlacing, endTurn } from '../../src/jobs/owed.rows';
 import { findJob } from '../../src/jobs/queries.rows';
 import {
   giveTurns,
@@ -112,6 +112,19 @@ test('a job that does not use its turn blocks no other job, and gets another tur
   expect((await takeSlot(database.db, newcomer, to(channel), 2, 'first')).outcome).toBe('taken');
   await age(stuck.taskId, 31);
   expect(await turns(channel, 2)).toEqual([stuck.taskId]);
+});
+
+test('the end of a turn leaves a newer turn of the job owed', async () => {
+  const channel = aChannel();
+  const job = await aWaitingJob([channel]);
+  const owes = async () =>
+    (await database.db('jobs').where({ task_id: job.taskId }).first('owes'))?.owes;
+  await turns(channel, 1);
+  await endTurn(database.db, job);
+  expect(await owes()).toBe('turn');
+  await age(job.taskId, 31);
+  await endTurn(database.db, job);
+  expect(await owes()).toBeNull();
 });
 
 test('a job whose turn has expired can still take a free slot', async () => {

@@ -6,7 +6,7 @@ import { createFollowActivities } from '../../../activities/jobs/read-and-cancel
 import { jobCancels } from '../../../activities/owed/cancel-jobs';
 import { UpstreamFault } from '../../../activities/providers/provider';
 import { endOverdue } from '../../../activities/reconcile/end-tasks';
-import { closeJobsOfTask } from '../../../src/jobs/cancels.rows';
+import { closeCancelled, closeJobsOfTask } from '../../../src/jobs/cancels.rows';
 import type { JobInput } from '../../../src/jobs/job.rules';
 import { findJob } from '../../../src/jobs/queries.rows';
 import { takeSlot } from '../../../src/jobs/slots.rows';
@@ -103,6 +103,19 @@ test('a failing cancel of a job is repeated for two hours and then recorded as g
   await round(refuse);
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: 'given up' });
   expect(upstream.events.map(({ name }) => name)).toContain('cancelGivenUp');
+});
+
+test('a cancel that another attempt has made meanwhile is not given up', async () => {
+  const input = await upstream.input();
+  await upstream.attempt(input);
+  await end(input.taskId, '3 hours');
+  await round(async ({ db }, job) => {
+    await closeCancelled(db, job);
+    throw new Error('refused');
+  });
+  expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
+  const given = upstream.events.filter(({ name }) => name === 'cancelGivenUp');
+  expect(given.map(({ args }) => args[0])).not.toContain(input.taskId);
 });
 
 test('a provider that does not answer does not hold up the cancels of other channels', async () => {
