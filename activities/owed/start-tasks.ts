@@ -1,13 +1,10 @@
 // Tasks owe `start` while they are pending (src/tasks/create/starter.ts). The API process of the create
 // starts the workflow at once. A worker does it if that process died, or cannot reach Temporal.
 
-import { taskStarts } from '../../src/tasks/create/starter';
+import { isRefusedStart, taskStarts } from '../../src/tasks/create/starter';
 import type { WorkerDeps } from '../deps';
 
 type Starting = Pick<WorkerDeps, 'db' | 'events' | 'startTask'>;
-
-// The code of a call that Temporal refuses, however often it is repeated.
-const invalidArgument = 3;
 
 export function owedStarts({ db, events, startTask }: Starting): ReturnType<typeof taskStarts> {
   return taskStarts({
@@ -16,12 +13,11 @@ export function owedStarts({ db, events, startTask }: Starting): ReturnType<type
       try {
         return (await startTask(input)) ? 'started' : 'ended';
       } catch (error) {
-        const { code } = (error as { cause?: { code?: unknown } }).cause ?? {};
-        if (code === invalidArgument) {
+        if (isRefusedStart(error)) {
           events.finding('stuck', input.taskId, 'its workflow could not be started');
-        } else {
-          events.owedFailed('start', error);
+          return 'refused';
         }
+        events.owedFailed('start', error);
         return 'unanswered';
       }
     },

@@ -30,6 +30,9 @@ export interface Loop {
 // After so many unanswered calls in a row the loop works on one row after each pause, to find out
 // whether the other side answers again.
 const unansweredMax = 3;
+// If nothing was due for this time, the failures say nothing about the other side any more. A failed
+// call takes less time, and its row is due again before.
+const forgottenAfterMs = 30_000;
 // A worker that stops has fourteen seconds. What is cut short is due again after its lease.
 const closesWithinMs = 10_000;
 
@@ -39,9 +42,11 @@ export function createLoop<Row>(
 ): Loop {
   const running = new Set<Promise<void>>();
   let unanswered = 0;
+  let failedAt = 0;
   let isClosed = false;
   let alarm = new AbortController();
-  const isAway = () => unanswered >= unansweredMax;
+  const lately = () => (performance.now() - failedAt < forgottenAfterMs ? unanswered : 0);
+  const isAway = () => lately() >= unansweredMax;
   const wake = (): void => {
     if (!isAway()) alarm.abort();
   };
@@ -52,7 +57,8 @@ export function createLoop<Row>(
       failed(error);
       return false;
     });
-    unanswered = isAnswered ? 0 : unanswered + 1;
+    unanswered = isAnswered ? 0 : lately() + 1;
+    if (!isAnswered) failedAt = performance.now();
     if (!isAnswered) await duty.postpone?.(row).catch(failed);
   };
 

@@ -107,6 +107,23 @@ test('while the other side does not answer, the loop tries one row after each pa
   expect(loop?.isAway()).toBe(false);
 });
 
+test('failures are forgotten if nothing was due for half a minute', async () => {
+  const { due, done } = play(async () => false);
+  due.push(...numbers(4));
+  loop?.wake();
+  await until('the other side counts as away', () => loop?.isAway() === true && done.length === 4);
+  const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 30_000);
+  try {
+    expect(loop?.isAway()).toBe(false);
+    due.push(5);
+    loop?.wake();
+    await until('the next row is tried', () => done.length === 5);
+    expect(loop?.isAway()).toBe(false);
+  } finally {
+    time.mockRestore();
+  }
+});
+
 test('a loop that closes claims nothing more, and waits for its work in progress', async () => {
   let finish: (isAnswered: boolean) => void = () => undefined;
   const slow = new Promise<boolean>((resolve) => {

@@ -12,8 +12,8 @@ import type { TaskInput } from '../task-transactions.rules';
 
 interface Starts {
   readonly db: Knex;
-  /** `ended`: the workflow of the task has completed. */
-  start(input: TaskInput): Promise<'started' | 'ended' | 'unanswered'>;
+  /** `ended`: the workflow of the task has completed. `refused`: Temporal refuses each start. */
+  start(input: TaskInput): Promise<'started' | 'ended' | 'refused' | 'unanswered'>;
   onEnded?(taskId: string, message: string): void;
 }
 
@@ -40,11 +40,21 @@ export function taskStarts({ db, start, onEnded }: Starts): Duty<Owing> {
       // If the workflow has ended although the row is pending, the database of the service or of
       // Temporal was restored from a backup, or the workflow was terminated.
       if (outcome === 'ended') await end(taskId, stoppedMessage);
-      // A started task stays pending until its workflow opens it.
+      // A started task stays pending until its workflow opens it. A refused one is tried again when its
+      // lease ends, which grows: the other side has answered.
       return outcome !== 'unanswered';
     },
     postpone: ({ taskId }) => releaseStart(db, taskId, startAgainSeconds),
   };
+}
+
+// The gRPC code of a call that Temporal refuses, however often it is repeated.
+const invalidArgument = 3;
+
+/** True if Temporal refuses to start the workflow, however often it is tried. */
+export function isRefusedStart(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
+  return cause?.code === invalidArgument;
 }
 
 /** The loop of an API process. A create is told whether Temporal is away. */
@@ -55,7 +65,11 @@ export function createStarter(
 ): Loop {
   const starts = taskStarts({
     db,
-    start: async (input) => (await temporal.submit(input)).outcome,
+    async start(input) {
+      const submission = await temporal.submit(input);
+      if (submission.outcome !== 'unanswered') return submission.outcome;
+      return isRefusedStart(submission.error) ? 'refused' : 'unanswered';
+    },
   });
   return createLoop(starts, onError);
 }
