@@ -10,12 +10,17 @@ import { changeFinalObject } from './tasks.rows';
 
 /**
  * Ends the link of an expired file. A file that is already removed keeps its reason. Returns false if
- * an upload was stored just before its time was over.
+ * an upload was stored just before its time was over, or if the task of a result is not over: its bytes
+ * may just be copied.
  */
 export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<boolean> {
   if (result) {
     await removeResults(db, result.taskId, 'expired', [result.role]);
-    return true;
+    const { rows } = await db.raw<{ rows: unknown[] }>(
+      `select 1 from files where id = ? and state = 'removed'`,
+      [id],
+    );
+    return rows.length > 0;
   }
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update files

@@ -90,6 +90,20 @@ test('the bytes of an expired file are deleted, its row records the reason, and 
   expect(await deleteDueFiles({ db, storage })).toBe(0);
 });
 
+test('the bytes of an expired result stay until its task is over, because they may just be copied', async () => {
+  const taskId = await aResult({
+    ...{ state: 'awaited', expires_at: db.raw(`now() - interval '1 second'`) },
+  });
+  const { finished_at, object } = await db('tasks').where({ id: taskId }).first();
+  await db('tasks').where({ id: taskId }).update({ finished_at: null, object: null });
+  expect([await deleteDueFiles({ db, storage }), await bytesOf(taskId)]).toEqual([0, 5]);
+  await db('tasks').where({ id: taskId }).update({ finished_at, object });
+  await db('files')
+    .where({ task_id: taskId })
+    .update({ due_at: db.raw('expires_at') });
+  expect([await deleteDueFiles({ db, storage }), await bytesOf(taskId)]).toEqual([1, null]);
+});
+
 test('an upload whose API process died is removed after half an hour, and can no longer be finished', async () => {
   const { accountId } = await createAccount(db, {
     name: 'uploads',
