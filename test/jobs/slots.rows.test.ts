@@ -204,7 +204,7 @@ test('concurrent jobs never take more slots than the channel has', async () => {
   expect(slots.filter(({ outcome }) => outcome === 'taken')).toHaveLength(5);
 });
 
-test('a task that ends while its job is being sent closes that job', async () => {
+test('the close of a task waits for a job that takes its slot at the same moment, and closes it', async () => {
   const { db } = database;
   const accountId = await anAccountWith(db, `acct_${aTaskId()}`, 10_000_000);
   const taskId = aTaskId();
@@ -212,9 +212,9 @@ test('a task that ends while its job is being sent closes that job', async () =>
   const job = aJobInput({ taskId, accountId });
   const sending = await db.transaction();
   const channel = aChannel();
-  expect((await takeSlot(sending, job, to(channel), null, 'first')).outcome).toBe('taken');
+  expect((await takeSlotNow(sending, job, to(channel), null, 'first')).outcome).toBe('taken');
   const closing = closeTask(db, aClosing(taskId, 1_000_000, null));
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await until('the close waits', async () => (await statementsWaiting(db)) === 1);
   await sending.commit();
   await closing;
   expect((await findJob(db, job))?.state).toBe('closed');

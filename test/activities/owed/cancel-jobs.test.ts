@@ -118,35 +118,61 @@ test('a cancel that another attempt has made meanwhile is not given up', async (
   expect(given.map(({ args }) => args[0])).not.toContain(input.taskId);
 });
 
-test('a provider that does not answer does not hold up the cancels of other channels', async () => {
-  const inputs = await Promise.all(Array.from({ length: 20 }, () => upstream.input()));
-  const answered = inputs.at(-1);
-  for (const input of inputs) {
-    const channel = input === answered ? 'studio' : 'silent';
-    await database
-      .db('jobs')
-      .where({ task_id: input.taskId })
-      .update({
-        ...{ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId },
-        sent_at: database.db.fn.now(),
-      });
-    await end(input.taskId, '1 second');
+describe('a provider that does not answer', () => {
+  /** Twenty jobs of ended tasks. Only the last one, which is due last, is at a channel that answers. */
+  async function dueCancels() {
+    const inputs = await Promise.all(Array.from({ length: 20 }, () => upstream.input()));
+    const answered = inputs.at(-1);
+    for (const input of inputs) {
+      const channel = input === answered ? 'studio' : 'silent';
+      await database
+        .db('jobs')
+        .where({ task_id: input.taskId })
+        .update({
+          ...{ state: 'open', channel, upstream_model: 'm', upstream_id: input.taskId },
+          sent_at: database.db.fn.now(),
+        });
+      await end(input.taskId, '1 second');
+    }
+    const due = database.db.raw(`now() - interval '1 minute'`);
+    const tasks = inputs.map(({ taskId }) => taskId);
+    await database.db('jobs').whereIn('task_id', tasks).update({ due_at: due });
+    await database.db('jobs').where({ task_id: answered?.taskId }).update({ due_at: new Date() });
+    return { answeredId: answered?.taskId ?? '', count: inputs.length };
   }
-  const due = database.db.raw(`now() - interval '1 minute'`);
-  const tasks = inputs.map(({ taskId }) => taskId);
-  await database.db('jobs').whereIn('task_id', tasks).update({ due_at: due });
-  await database.db('jobs').where({ task_id: answered?.taskId }).update({ due_at: new Date() });
-  const cancelled: string[] = [];
-  const duty = jobCancels(upstream.deps, async (_, { taskId }) => {
-    cancelled.push(taskId);
-    if (taskId === answered?.taskId) return;
-    await setTimeout(5_100);
-    throw new Error('no answer');
+
+  test('does not hold up the cancels of other channels', async () => {
+    const { answeredId, count } = await dueCancels();
+    const cancelled: string[] = [];
+    const duty = jobCancels(upstream.deps, async (_, { taskId }) => {
+      cancelled.push(taskId);
+      if (taskId === answeredId) return;
+      await setTimeout(5_100);
+      throw new Error('no answer');
+    });
+    const loop = createLoop(duty, (what) => cancelled.push(what));
+    await until('the other channel had its turn', () => cancelled.includes(answeredId));
+    await loop.close();
+    expect(cancelled.length).toBeLessThan(count);
   });
-  const loop = createLoop(duty, (what) => cancelled.push(what));
-  await until('the other channel had its turn', () => cancelled.includes(answered?.taskId ?? ''));
-  await loop.close();
-  expect(cancelled.length).toBeLessThan(inputs.length);
+
+  test('has three cancels at once, even while none of them has ended', async () => {
+    const { answeredId } = await dueCancels();
+    const cancelled: string[] = [];
+    const silence = new AbortController();
+    const duty = jobCancels(upstream.deps, async (_, { taskId }) => {
+      cancelled.push(taskId);
+      if (taskId !== answeredId) await setTimeout(600_000, undefined, silence);
+    });
+    const loop = createLoop(duty, (what) => cancelled.push(what));
+    try {
+      await until('the other channel had its turn', () => cancelled.includes(answeredId));
+      expect(cancelled).toHaveLength(4);
+    } finally {
+      silence.abort();
+      await loop.close();
+    }
+  });
 });
 
 test('if a task is terminated during a create, the job is looked up until it is cancelled', async () => {
