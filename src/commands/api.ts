@@ -2,6 +2,8 @@
 // limits. When the process stops, open requests get ten seconds to finish. Requests that still run
 // after this time are cut off.
 
+import type { Knex } from 'knex';
+import type { Catalogue } from '../catalogue/catalogue.rules';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../database/database';
 import { createTemporalClient } from '../engine/client';
@@ -79,11 +81,7 @@ export const api: Command<'api'> = async ({ config, log }) => {
       ...running,
       done: Promise.race([running.done, untilServing()]),
       async reload() {
-        const loaded = await loadCatalogueOf(config);
-        // The creates of these accounts would be refused.
-        const missing = await missingLists(parts.db, loaded);
-        if (missing) throw new CommandError(missing);
-        catalogue = loaded;
+        catalogue = await reloadedCatalogue(config, parts.db);
         log.info({ event: 'catalogue_reloaded' }, 'the catalogue was read again');
       },
     };
@@ -92,6 +90,14 @@ export const api: Command<'api'> = async ({ config, log }) => {
     throw error;
   }
 };
+
+async function reloadedCatalogue(config: ConfigOf<'api'>, db: Knex): Promise<Catalogue> {
+  const loaded = await loadCatalogueOf(config);
+  // The creates of these accounts would be refused.
+  const missing = await missingLists(db, loaded);
+  if (missing) throw new CommandError(missing);
+  return loaded;
+}
 
 function connectionLimits(config: ConfigOf<'api'>) {
   const { connectionsMax, trustedProxies } = config;

@@ -80,16 +80,9 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
       const given = await readKey();
       const key = typeof given === 'string' ? given.trim() : '';
       const operator = await byKey(ctx, key);
-      const { operatorId, name: who } = operator;
-      const act = {
-        who,
-        operatorId,
-        via: 'console',
-        command: 'console sign-in',
-        why: null,
-      } as const;
+      const act = signInOf(operator);
       const { cookie } = await logged(db, act, { kind: 'service' }, async (trx) => ({
-        cookie: await beginSession(trx, operatorId, key),
+        cookie: await beginSession(trx, operator.operatorId, key),
         effect: `signed in as ${operator.role}`,
       }));
       cookies.set(ctx, cookie, sessionHours * 3_600);
@@ -103,6 +96,9 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
     },
   };
 }
+
+const signInOf = ({ operatorId, name: who }: Operator) =>
+  ({ who, operatorId, via: 'console', command: 'console sign-in', why: null }) as const;
 
 /** Refuses a request that a page of another origin may have caused. */
 function createOriginCheck(origin: string, refuse: Refuse) {

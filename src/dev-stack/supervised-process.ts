@@ -47,34 +47,52 @@ const pauseMs = 1_000;
 const livesMax = 10;
 const longLifeMs = 60_000;
 
-export function createPart(options: PartOptions): Part {
+/** Launches the process, one at a time, and tells how it ended. */
+function createLauncher(
+  { launch, onStarted }: Pick<PartOptions, 'launch' | 'onStarted'>,
+  onEnd: (how: string, lastWords: string, livedMs: number) => void,
+) {
   let current: Launched | undefined;
   let starting: Promise<void> | undefined;
-  let wanted = false;
-  let shortLives = 0;
-  let timer: NodeJS.Timeout | undefined;
 
-  async function launch(): Promise<void> {
-    const launched = await options.launch();
+  async function launchOne(): Promise<void> {
+    const launched = await launch();
     const bornAt = Date.now();
     current = launched;
-    options.onStarted(launched.child.pid);
+    onStarted(launched.child.pid);
     void launched.child.exited.then(({ code, signal }) => {
       if (current !== launched) return;
       current = undefined;
       const how = signal ? `was killed (${signal})` : `ended with code ${code}`;
-      if (wanted) died(how, launched.child.lastWords(), Date.now() - bornAt);
+      onEnd(how, launched.child.lastWords(), Date.now() - bornAt);
     });
   }
 
-  async function begin(): Promise<void> {
-    starting = launch();
-    try {
-      await starting;
-    } finally {
-      starting = undefined;
-    }
-  }
+  return {
+    current: () => current,
+    async begin(): Promise<void> {
+      starting = launchOne();
+      try {
+        await starting;
+      } finally {
+        starting = undefined;
+      }
+    },
+    async stop(): Promise<void> {
+      // A process that is being started is stopped too.
+      await starting?.catch(() => undefined);
+      await current?.stop();
+    },
+  };
+}
+
+export function createPart(options: PartOptions): Part {
+  let wanted = false;
+  let shortLives = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const launcher = createLauncher(options, (...end) => {
+    if (wanted) died(...end);
+  });
 
   function died(how: string, lastWords: string, livedMs: number): void {
     shortLives = livedMs > longLifeMs ? 1 : shortLives + 1;
@@ -88,7 +106,7 @@ export function createPart(options: PartOptions): Part {
 
   async function comeBack(): Promise<void> {
     try {
-      await begin();
+      await launcher.begin();
       options.onBack();
     } catch (error) {
       if (wanted) died('did not start again', (error as Error).message, 0);
@@ -98,26 +116,24 @@ export function createPart(options: PartOptions): Part {
   return {
     name: options.name,
     get pid() {
-      return current?.child.pid ?? null;
+      return launcher.current()?.child.pid ?? null;
     },
     get exited() {
-      return current?.child.exited ?? Promise.resolve();
+      return launcher.current()?.child.exited ?? Promise.resolve();
     },
-    isAlive: () => current?.child.isAlive() ?? false,
+    isAlive: () => launcher.current()?.child.isAlive() ?? false,
     async start() {
       wanted = true;
       clearTimeout(timer);
-      if (!current) await begin();
+      if (!launcher.current()) await launcher.begin();
     },
     async stop() {
       wanted = false;
       clearTimeout(timer);
-      // A process that is being started is stopped too.
-      await starting?.catch(() => undefined);
-      await current?.stop();
+      await launcher.stop();
     },
     kill(signal) {
-      current?.child.process.kill(signal);
+      launcher.current()?.child.process.kill(signal);
     },
   };
 }

@@ -36,17 +36,28 @@ const forgottenAfterMs = 30_000;
 // A worker that stops has fourteen seconds. What is cut short is due again after its lease.
 const closesWithinMs = 10_000;
 
+/** Judges by the last calls whether the other side is away. */
+function createOtherSide() {
+  let unanswered = 0;
+  let failedAt = 0;
+  const lately = () => (performance.now() - failedAt < forgottenAfterMs ? unanswered : 0);
+  return {
+    isAway: () => lately() >= unansweredMax,
+    told(isAnswered: boolean): void {
+      unanswered = isAnswered ? 0 : lately() + 1;
+      if (!isAnswered) failedAt = performance.now();
+    },
+  };
+}
+
 export function createLoop<Row>(
   duty: Duty<Row>,
   onError: (what: string, error: unknown) => void,
 ): Loop {
   const running = new Set<Promise<void>>();
-  let unanswered = 0;
-  let failedAt = 0;
   let isClosed = false;
   let alarm = new AbortController();
-  const lately = () => (performance.now() - failedAt < forgottenAfterMs ? unanswered : 0);
-  const isAway = () => lately() >= unansweredMax;
+  const { isAway, told } = createOtherSide();
   const wake = (): void => {
     if (!isAway()) alarm.abort();
   };
@@ -57,8 +68,7 @@ export function createLoop<Row>(
       failed(error);
       return false;
     });
-    unanswered = isAnswered ? 0 : lately() + 1;
-    if (!isAnswered) failedAt = performance.now();
+    told(isAnswered);
     if (!isAnswered) await duty.postpone?.(row).catch(failed);
   };
 

@@ -107,7 +107,7 @@ test('a copy that ends after another attempt has given up is not stored', async 
 });
 
 test('a worker that copies the results of as many tasks as it may refuses another task until one copy ends', async () => {
-  let release = () => undefined as void;
+  let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
