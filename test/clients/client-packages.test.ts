@@ -136,6 +136,16 @@ const stops = behaviours.filter(({ name }) => name.startsWith('a stop'));
 );
 
 (python ? test : test.skip)(
+  'a client of the Python package takes its address and key from the environment, and says what is missing',
+  async () => {
+    const program = runProgram('python3', [driver('environment.py')], {
+      env: { PYTHONPATH: pythonPath },
+    });
+    expect([await program.code, program.err()]).toEqual([0, '']);
+  },
+);
+
+(python ? test : test.skip)(
   'an error of the Python package keeps its fields when it is copied or passed to another process',
   async () => {
     const program = runProgram('python3', [driver('copied_error.py')], {

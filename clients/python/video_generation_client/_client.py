@@ -22,8 +22,14 @@ class VideoClient:
     """One method for each thing that the service does. Safe to use from several threads."""
 
     def __init__(
-        self, base_url: str, api_key: str, *, repeat_for: float = 120, timeout: float = 30
+        self,
+        base_url: Optional[str] = None,
+        api_key: Optional[str] = None,
+        *,
+        repeat_for: float = 120,
+        timeout: float = 30,
     ) -> None:
+        """Without the arguments, VIDEO_BASE_URL and VIDEO_API_KEY of the environment count."""
         self._repeat_for = repeat_for
         self._timeout = timeout
         self._http = httpx.Client(**settings_of(base_url, api_key, timeout))

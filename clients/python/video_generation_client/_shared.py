@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import httpx
 
@@ -13,7 +14,15 @@ def random_key() -> str:
     return secrets.token_hex(16)
 
 
-def settings_of(base_url: str, api_key: str, timeout: float) -> Dict[str, Any]:
+def settings_of(
+    base_url: Optional[str], api_key: Optional[str], timeout: float
+) -> Dict[str, Any]:
+    base_url = os.environ.get("VIDEO_BASE_URL") if base_url is None else base_url
+    api_key = os.environ.get("VIDEO_API_KEY") if api_key is None else api_key
+    if not base_url or not api_key:
+        missing = [] if base_url else ["base_url (or VIDEO_BASE_URL)"]
+        missing += [] if api_key else ["api_key (or VIDEO_API_KEY)"]
+        raise ValueError(f"Missing: {' and '.join(missing)}.")
     # A wrong address would look like a service that does not answer.
     if not base_url.startswith(("http://", "https://")):
         raise ValueError("base_url must begin with http:// or https://")

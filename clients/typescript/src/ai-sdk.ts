@@ -37,7 +37,7 @@ interface StatusOptions {
   abortSignal?: AbortSignal;
 }
 
-export function createVideoProvider(options: ClientOptions) {
+export function createVideoProvider(options: ClientOptions = {}) {
   const client = new VideoClient(options);
   return { video: (modelId: string) => videoModel(client, modelId) };
 }

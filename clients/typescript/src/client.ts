@@ -3,6 +3,7 @@
 
 import type { CancelledTask, CreatedTask, File, Quote, Task, VideoRequest } from './api-types.ts';
 import { download } from './download.ts';
+import { accessOf } from './environment.ts';
 import { retryAfterOf, VideoError, withTask } from './error.ts';
 import { type Attempt, type ClientOptions, createTransport, sleep } from './transport.ts';
 
@@ -55,13 +56,13 @@ export const isFinal = ({ status }: Pick<Task, 'status'>) =>
   status === 'succeeded' || status === 'failed';
 
 export class VideoClient {
-  readonly #options: ClientOptions;
+  readonly #access: ReturnType<typeof accessOf>;
   readonly #transport: ReturnType<typeof createTransport>;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions = {}) {
+    this.#access = accessOf(options);
     // A wrong address would look like a service that does not answer.
-    new URL(options.baseUrl);
-    this.#options = options;
+    new URL(this.#access.baseUrl);
     this.#transport = createTransport(options);
   }
 
@@ -219,7 +220,7 @@ export class VideoClient {
     onAttempt?: (attempts: number) => void,
   ) {
     const { json, headers, ...others } = options;
-    const { baseUrl, apiKey } = this.#options;
+    const { baseUrl, apiKey } = this.#access;
     return this.#transport.json<T>(
       {
         ...others,

@@ -1,12 +1,10 @@
 // Sends requests, and repeats those without an answer or with an answer that asks for a repeat.
 // Every request that the client sends is safe to repeat.
 
+import type { Access } from './environment.ts';
 import { errorOf, VideoError } from './error.ts';
 
-export interface ClientOptions {
-  /** The address of the service, for example `https://video.example.com`. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
+export interface ClientOptions extends Access {
   /** For how long a call is repeated after its first attempt; 120,000 by default. */
   readonly repeatForMs?: number;
   /** After how long an attempt without an answer is given up; 30,000 by default. */

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import type { ClientOptions } from '../transport.ts';
 
-export const usage = `Usage: videos COMMAND, with BASE_URL and API_KEY in the environment
+export const usage = `Usage: videos COMMAND, with VIDEO_BASE_URL and VIDEO_API_KEY in the environment
 
   create PROMPT   create a task and print its id
     --model M --resolution R --ratio R --duration S --seed N
@@ -70,6 +70,7 @@ export function labelsOf({ label = [] }: Values): Record<string, string> {
 }
 
 export function clientOptions(env: Readonly<Record<string, string | undefined>>): ClientOptions {
-  if (!env.API_KEY) throw new UsageError('Set API_KEY to your key.');
-  return { baseUrl: env.BASE_URL ?? 'http://127.0.0.1:8080', apiKey: env.API_KEY };
+  const apiKey = env.VIDEO_API_KEY || env.API_KEY;
+  if (!apiKey) throw new UsageError('Set VIDEO_API_KEY to your key.');
+  return { baseUrl: env.VIDEO_BASE_URL || env.BASE_URL || 'http://127.0.0.1:8080', apiKey };
 }
