@@ -6,7 +6,11 @@ import type { ClientOptions } from '../transport.ts';
 export const usage = `Usage: videos COMMAND, with VIDEO_BASE_URL and VIDEO_API_KEY in the environment
 
   create PROMPT   create a task and print its id
-    --model M --resolution R --ratio R --duration S --seed N
+    --model M --mode M --input-type T --resolution R --ratio R --duration S --seed N
+    --sound, --no-sound, --watermark, --draft, --last-frame
+    --super-resolution R   a tier, the pixels of the short side, or a JSON object
+    --callback URL --deadline S --tool TYPE --safety-identifier X --input-video-duration S
+    --metadata JSON        further fields of metadata, also as @FILE; the options go before them
     --image FILE  also --video and --audio; an address, the id of a file, or a file to upload; repeatable
     --label N=V   repeatable
     --key KEY     an Idempotency-Key: the same key gives the same task
@@ -24,6 +28,20 @@ const options = {
   ratio: { type: 'string' },
   duration: { type: 'string' },
   seed: { type: 'string' },
+  mode: { type: 'string' },
+  'input-type': { type: 'string' },
+  sound: { type: 'boolean' },
+  'no-sound': { type: 'boolean' },
+  watermark: { type: 'boolean' },
+  draft: { type: 'boolean' },
+  'last-frame': { type: 'boolean' },
+  'super-resolution': { type: 'string' },
+  callback: { type: 'string' },
+  deadline: { type: 'string' },
+  tool: { type: 'string', multiple: true },
+  'safety-identifier': { type: 'string' },
+  'input-video-duration': { type: 'string' },
+  metadata: { type: 'string' },
   image: { type: 'string', multiple: true },
   video: { type: 'string', multiple: true },
   audio: { type: 'string', multiple: true },
