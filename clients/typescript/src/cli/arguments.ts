@@ -20,6 +20,10 @@ export const usage = `Usage: videos COMMAND, with VIDEO_BASE_URL and VIDEO_API_K
   list            print tasks, newest first; --status S --model M --label N=V --limit N
   cancel TASK     cancel a task
   quote PROMPT    print the price; the options of create
+  models [MODEL], files [FILE], webhooks [WEBHOOK]
+                  print a line for each, or the one that is named; files takes --limit N
+  account         print the balance
+  statement       print the movements of the balance, newest first; --limit N
 `;
 
 const options = {
@@ -66,15 +70,30 @@ function read(args: readonly string[]) {
   }
 }
 
+/** For each command, how many operands it takes at least and at most. */
+const operandsOf = new Map<string, readonly [least: number, most: number]>([
+  ...['create', 'get', 'cancel', 'quote'].map((name) => [name, [1, 1]] as const),
+  ...['list', 'account', 'statement', 'help'].map((name) => [name, [0, 0]] as const),
+  ...['models', 'files', 'webhooks'].map((name) => [name, [0, 1]] as const),
+]);
+
 export function readArguments(args: readonly string[]) {
   const { values, positionals } = read(args);
   const [command = values.help ? 'help' : '', ...operands] = positionals;
-  const wanted = { create: 1, get: 1, list: 0, cancel: 1, quote: 1, help: 0 }[command];
-  if (wanted === undefined) throw new UsageError(`There is no command "${command}".`);
-  if (operands.length !== wanted) {
-    throw new UsageError(`${command} takes ${wanted} operand${wanted === 1 ? '' : 's'}.`);
+  const wanted = operandsOf.get(command);
+  if (!wanted) throw new UsageError(`There is no command "${command}".`);
+  const [least, most] = wanted;
+  if (operands.length < least || operands.length > most) {
+    const count = least < most ? `at most ${most}` : most;
+    throw new UsageError(`${command} takes ${count} operand${most === 1 ? '' : 's'}.`);
   }
   return { command, operand: operands[0] ?? '', values };
+}
+
+export function limitOf(values: Values): number {
+  const limit = Number(values.limit ?? 20);
+  if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be 1 or more.');
+  return limit;
 }
 
 export function labelsOf({ label = [] }: Values): Record<string, string> {

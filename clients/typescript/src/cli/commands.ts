@@ -8,12 +8,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Task } from '../api-types.ts';
 import { isFinal, type VideoClient } from '../client.ts';
 import { VideoError } from '../error.ts';
-import { labelsOf, UsageError, type Values } from './arguments.ts';
+import { labelsOf, limitOf, type Values } from './arguments.ts';
 import { requestOf } from './inputs.ts';
 import { createProgress } from './progress.ts';
+import { type Read, reads, timeOf } from './reads.ts';
 
 export interface Run {
   readonly client: VideoClient;
+  readonly read: Read;
   readonly operand: string;
   readonly values: Values;
   /** Aborted by Ctrl-C. */
@@ -28,7 +30,19 @@ const print = (value: unknown) =>
   );
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 
-export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> = {
+type Command = (run: Run) => Promise<boolean>;
+
+const printed = Object.entries(reads).map(([name, texts]): [string, Command] => [
+  name,
+  async ({ read, operand, values }) => {
+    for await (const text of texts(read, operand, values)) print(text);
+    return true;
+  },
+]);
+
+export const commands: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries(printed),
+
   async create(run) {
     const { client, operand, values, signal } = run;
     const request = await requestOf(client, operand, values, signal);
@@ -55,8 +69,7 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
   },
 
   async list({ client, values, signal }) {
-    const limit = Number(values.limit ?? 20);
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be 1 or more.');
+    const limit = limitOf(values);
     const { status, model } = values;
     const tasks = client.list({
       ...{ signal, labels: labelsOf(values), pageSize: Math.min(100, limit) },
@@ -65,8 +78,7 @@ export const commands: Readonly<Record<string, (run: Run) => Promise<boolean>>> 
     });
     let shown = 0;
     for await (const task of tasks) {
-      const at = new Date(task.created_at * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
-      print(`${task.id}  ${at}  ${task.status.padEnd(9)}  ${task.model}`);
+      print(`${task.id}  ${timeOf(task.created_at)}  ${task.status.padEnd(9)}  ${task.model}`);
       shown += 1;
       if (shown === limit) break;
     }

@@ -6,6 +6,7 @@ import { VideoClient } from '../client.ts';
 import { VideoError } from '../error.ts';
 import { clientOptions, readArguments, UsageError, usage } from './arguments.ts';
 import { commands, type Run } from './commands.ts';
+import { createRead } from './reads.ts';
 
 async function main(): Promise<number> {
   const { command, operand, values } = readArguments(process.argv.slice(2));
@@ -14,9 +15,12 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  const client = new VideoClient({ ...clientOptions(process.env), onRepeat: sayRepeat });
+  const options = { ...clientOptions(process.env), onRepeat: sayRepeat };
+  const client = new VideoClient(options);
   const stop = new AbortController();
-  const run: Run = { client, operand, values, signal: stop.signal, resume: '' };
+  const { signal } = stop;
+  const read = createRead(options, signal);
+  const run: Run = { client, read, operand, values, signal, resume: '' };
   process.once('SIGINT', () => stop.abort());
   process.once('SIGTERM', () => stop.abort());
   try {
