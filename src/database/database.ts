@@ -78,9 +78,9 @@ export function connect(connection: DatabaseOptions): Knex {
   const guard = silenceGuard();
   const db = knex({
     client: 'pg',
-    // The oldest supported version. Without this setting knex queries the server's version for each
-    // new pool.
-    version: '14',
+    // The oldest version that this service needs. Without this setting knex queries the server's
+    // version for each new pool.
+    version: '18',
     connection: {
       connectionString: url,
       application_name: applicationName,
