@@ -91,7 +91,8 @@ function changesNothing(columns: object): boolean {
 /** The price lists that accounts have. */
 export async function listPriceListsInUse(db: Knex): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    'select distinct price_list as name from accounts where price_list is not null order by 1',
+    `select distinct price_list as name from accounts
+      where price_list is not null and erased_at is null order by 1`,
   );
   return rows.map(({ name }) => name);
 }

@@ -48,8 +48,6 @@ export const api: Command<'api'> = async ({ config, log }) => {
     // The API also starts if the database does not answer. Until the database answers, the API
     // reports that it is not ready.
     ready = await isReady(parts.db, config, log);
-    const missing = ready ? await missingLists(parts.db, catalogue) : null;
-    if (missing) log.error({ event: 'price_lists_missing' }, missing);
     const metrics = await serveMetrics({
       meters: parts.meters,
       log,
@@ -75,6 +73,9 @@ export const api: Command<'api'> = async ({ config, log }) => {
     const untilServing = async () => {
       if (!ready) await untilReady(parts.db, config, log);
       ready = true;
+      // Only the accounts with such a list are refused, so the API serves the others.
+      const missing = await missingLists(parts.db, catalogue).catch(() => null);
+      if (missing) log.error({ event: 'price_lists_missing' }, missing);
       return running.done;
     };
     return {

@@ -58,11 +58,18 @@ async function begin(db: Knex, zone: string): Promise<string> {
   return rows[0]?.zone ?? zone;
 }
 
+interface Span {
+  readonly zone: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 async function rollUpDay(trx: Knex.Transaction, day: string): Promise<void> {
   // Another roll-up may hold the lock for as long as a day takes.
   await trx.raw(`set local lock_timeout = '5min'`);
-  const { rows } = await trx.raw<{ rows: { zone: string; from: string; to: string }[] }>(
-    `select zone, cast(${firstInstant('midnight', 'zone')} as text) as from,
+  const { rows } = await trx.raw<{ rows: (Span & { isNext: boolean })[] }>(
+    `select zone, until >= ${firstInstant('midnight', 'zone')} as "isNext",
+            cast(${firstInstant('midnight', 'zone')} as text) as from,
             cast(least(${firstInstant(`(midnight + interval '1 day')`, 'zone')},
                        greatest(until, now() - ${margin})) as text) as to
        from usage_state
@@ -70,8 +77,11 @@ async function rollUpDay(trx: Knex.Transaction, day: string): Promise<void> {
         for update of usage_state`,
     { day },
   );
-  const [span] = rows;
-  if (!span) throw new Error('usage_state has one row.');
+  const [found] = rows;
+  if (!found) throw new Error('usage_state has one row.');
+  const { isNext, ...span } = found;
+  // A rebuild has begun meanwhile. Reports count what is later than `until` from the movements.
+  if (!isNext) return;
   await trx.raw('delete from usage_days where day = ?', [day]);
   await trx.raw(
     `with movement as (
@@ -81,9 +91,7 @@ async function rollUpDay(trx: Knex.Transaction, day: string): Promise<void> {
      select ${usageNames}, ${usageSums} from part group by ${usageNames}`,
     { ...span },
   );
-  await trx.raw('update usage_state set until = greatest(until, :to) where until >= :from', {
-    ...span,
-  });
+  await trx.raw('update usage_state set until = greatest(until, :to)', { to: span.to });
 }
 
 /** Removes all usage. The next roll-up derives it again, in its time zone. */

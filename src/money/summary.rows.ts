@@ -66,7 +66,8 @@ async function monthOf(trx: Knex, month: string): Promise<Month | undefined> {
   const { rows } = await trx.raw<{ rows: (Month & { hasBegun: boolean })[] }>(
     `select zone, to_char(first, 'YYYY-MM-DD') as from,
             to_char(next - interval '1 day', 'YYYY-MM-DD') as to, begins <= now() as "hasBegun",
-            ends <= now() as "isOver", cast(begins as text) as begins, cast(ends as text) as ends
+            -- The last movements of a month may be stored a moment later.
+            ends <= now() - interval '1 minute' as "isOver", cast(begins as text) as begins, cast(ends as text) as ends
        from usage_state
       cross join (select cast(:first as timestamp) as first,
                          cast(:first as timestamp) + interval '1 month' as next) days

@@ -29,8 +29,11 @@ export function jobCostMicros(cost: PlannedCost, facts: Facts): number | null {
   return exact(counted * cost.microsPerSecond);
 }
 
-/** A figure that a provider made up must not break the sums of the report. */
+/** A million units for one job. A provider that reports more has made the figure up. */
+const costMicrosMax = 1_000_000_000_000;
+
+/** A figure that a provider made up must not break the sums of the reports. */
 function exact(micros: number): number | null {
   const whole = Math.ceil(micros);
-  return whole >= 0 && Number.isSafeInteger(whole) ? whole : null;
+  return whole >= 0 && whole <= costMicrosMax ? whole : null;
 }
