@@ -4,10 +4,13 @@
 import { dashscopeCatalogue } from '../support/dashscope-catalogue';
 import { type Exchange, lies } from '../support/liar';
 import { liedToService } from '../support/lied-to-service';
+import { until } from '../support/until';
+import { sentEarlier } from '../support/upstream';
 
-const { liar, sample, script, jobsOf, ended } = liedToService({
+const request = { model: 'wan', prompt: 'a lighthouse at dusk', ratio: '16:9' };
+const { service, liar, sample, script, jobsOf, ended } = liedToService({
   catalogue: dashscopeCatalogue,
-  task: { model: 'wan', prompt: 'a lighthouse at dusk', ratio: '16:9' },
+  task: request,
 });
 beforeEach(() => script({}));
 
@@ -56,7 +59,13 @@ test('a task whose reads are refused with 200 for a while succeeds', async () =>
 
 test('a create whose answer is lost is refunded, and makes one job', async () => {
   lies(liar(), isCreate, 1, { instead: 'reset' });
-  const task = await ended();
+  const { db, create, finished } = service();
+  const { json } = await create(request);
+  const jobs = () => db('jobs').where({ task_id: json.id });
+  await until('the create is sent', async () => (await jobs().whereNotNull('sent_at')).length > 0);
+  // An attempt may store its answer for two minutes, so the create is made older.
+  await sentEarlier(db, 200, json.id);
+  const task = await finished(json.id, 200_000);
   expect(task).toMatchObject({ status: 'failed', billing: { charged: '0.000000' } });
   expect(await jobsOf(task.id)).toBe(1);
-});
+}, 240_000);

@@ -123,9 +123,10 @@ test('an open task that is more than five minutes past its deadline is closed as
 
 test('a pending task expires at its deadline without a charge, and its callback arrives', async () => {
   const { accountId, db } = service;
-  const input = aTaskInput({ accountId, deadlineAtMs: Date.now() + 1_000 });
+  const past = { createdAtMs: Date.now() - 60_000, deadlineAtMs: Date.now() - 1_000 };
+  const input = aTaskInput({ accountId, ...past });
   const request = aRequest({ metadata: { callback_url: `${sink.url}/${Math.random()}` } });
-  await storePending(db, input, { request });
+  await storePending(db, input, { request, isDue: true });
   expect(await service.finished(input.taskId)).toMatchObject({
     status: 'failed',
     error: { code: 'task_error', message: expect.stringContaining('expired after') },

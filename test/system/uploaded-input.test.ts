@@ -61,7 +61,7 @@ test('a task succeeds although its upload would expire before its channel has a 
   await until('the upload would have expired while its task waits', async () => {
     const { rows } = await service.db.raw<{ rows: unknown[] }>(
       `select from tasks join jobs on task_id = id
-        where id = ? and state = 'waiting' and tasks.created_at < now() - ${lives}`,
+        where id = ? and jobs.state = 'waiting' and tasks.created_at < now() - ${lives}`,
       [json.id],
     );
     return rows.length > 0;
