@@ -9,6 +9,7 @@ import {
   tasksSchema,
 } from '../../src/contract/reply-schema';
 import { kindOf } from '../../src/gateway/admit';
+import { beginPlacing } from '../../src/jobs/owed.rows';
 import { takeSlot } from '../../src/jobs/slots.rows';
 import { waitForTurn } from '../../src/jobs/steps.rows';
 import type { LiveStage } from '../../src/tasks/task.rules';
@@ -99,6 +100,7 @@ describe('reading and cancelling a task', () => {
     expect(await waitForTurn(api.db, order, ['full'])).toBe(true);
     const { json } = await get(taskId);
     expect(taskSchema.parse(json)).toMatchObject({ status: 'submitted', message: waitingMessage });
+    await beginPlacing(api.db, order);
     await takeSlot(api.db, order, { channel: 'full', upstreamModel: 'm' }, null, 'first');
     expect((await get(taskId)).json).toEqual({ ...json, message: 'Task submitted.' });
   });
