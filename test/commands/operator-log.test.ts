@@ -302,9 +302,11 @@ test('a command that does not declare its changes cannot write to the database',
       db().raw('update accounts set disabled_at = now()'),
   };
   const input = { operand: () => '', option: () => undefined, flag: () => false, line: '' };
-  await expect(runCommand(config, forgetful as never, input)).rejects.toThrow(
-    'cannot execute UPDATE in a read-only transaction',
-  );
+  await expect(runCommand(config, forgetful as never, input)).rejects.toMatchObject({
+    cause: {
+      message: expect.stringContaining('cannot execute UPDATE in a read-only transaction'),
+    },
+  });
 });
 
 test.each([
