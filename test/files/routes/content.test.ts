@@ -59,7 +59,8 @@ async function aFinished(columns: Readonly<Record<string, unknown>> = {}): Promi
   );
   const { plan } = api.temporal.submitted.find(({ taskId }) => taskId === id)!;
   await closeTask(api.db, { taskId: id, object, charge: [], heldMicros: plan.hold.amountMicros });
-  return { id, object, video, frame, links };
+  const { timings } = await read(id);
+  return { id, object: { ...object, timings }, video, frame, links };
 }
 
 const remove = (id: string, path = create) => api.call('DELETE', `${path}/${id}/content`);
