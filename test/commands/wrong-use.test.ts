@@ -110,7 +110,7 @@ test.each<[string, string[], Record<string, string>, RegExp]>([
 test('`--help` prints the options and the names of the parts and starts nothing', async () => {
   const { code, out, err } = await runProcess(['dev', '--help'], { DATA_DIR: data.path });
   expect({ code, err }).toEqual({ code: 0, err: '' });
-  expect(out).toMatch(/^Usage: npm start .*\n.*postgres, temporal, studio, worker, api\n/);
+  expect(out).toMatch(/^Usage: npm start .*\n.*postgres, temporal, studio, worker, api, console\n/);
   expect(readdirSync(data.path)).not.toContain('dev.json');
 });
 
