@@ -1,17 +1,16 @@
 // Tests the page of the console with a real browser: sign-in, the list of tasks, one task with why it
 // waits, and the acts that ask why. axe checks the views in both themes and at two widths.
 
-import { readFileSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../playground/browser';
 import { adminWith } from '../support/admin';
+import { violationsOf } from '../support/axe';
 import { anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { startConsole, type TestConsole } from '../support/console';
 import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
 
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const executablePath = findChromium();
 const describeInBrowser = executablePath ? describe : describe.skip;
 
@@ -185,22 +184,3 @@ describeInBrowser('the console in a browser', () => {
     await until('only the console was asked', () => hosts.size === 1);
   });
 });
-
-interface Violation {
-  readonly id: string;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-async function violationsOf(page: Page): Promise<string[]> {
-  // The page's security policy forbids a script element, so axe is loaded by evaluation.
-  if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe);
-  const found = await page.evaluate(() => {
-    const { axe: loaded } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: Violation[] }> };
-    };
-    return loaded.run({ resultTypes: ['violations'] });
-  });
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary}`),
-  );
-}

@@ -1,13 +1,11 @@
 // Writes and compares the table of the versions that the tests use, in docs/compatibility.md. After a change of one of them, this command
 // writes the table again: UPDATE_DOCUMENTS=1 npx jest --selectProjects fast -- test/house/compatibility
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'yaml';
-import { read, root } from './sources';
+import { expectTable } from '../support/document-tables';
+import { read } from './sources';
 
 const page = 'docs/compatibility.md';
-const marked = /(<!-- versions: begin -->\n)([\s\S]*?)(<!-- versions: end -->)/;
 
 function found(file: string, pattern: RegExp): string {
   const version = pattern.exec(read(file))?.[1];
@@ -44,13 +42,5 @@ function versions(): readonly (readonly [part: string, version: string, by: stri
 }
 
 test(`${page} names the versions that the tests use`, () => {
-  const rows = versions();
-  const head = ['part', 'version', 'tested by'];
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]!.length)));
-  const table = [head, widths.map((width) => '-'.repeat(width)), ...rows]
-    .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`)
-    .join('\n');
-  if (process.env.UPDATE_DOCUMENTS)
-    writeFileSync(join(root, page), read(page).replace(marked, `$1\n${table}\n\n$3`));
-  expect(marked.exec(read(page))?.[2]?.trim()).toBe(table);
+  expectTable(page, 'versions', [['part', 'version', 'tested by'], ...versions()]);
 });
