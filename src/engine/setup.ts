@@ -34,40 +34,23 @@ export async function addSearchAttributes(
   });
 }
 
-export async function ensureReconcileSchedule(
+/** Audit and usage run every hour. Each workflow also runs once its schedule is created. */
+export async function ensureSchedules(
   client: Client,
   queues: ReturnType<typeof queuesOf>,
-  intervalSeconds: number,
+  reconcileIntervalSeconds: number,
 ): Promise<void> {
-  await ensureSchedule(client, queues, {
-    workflow: workflowNames.reconcile,
-    everySeconds: intervalSeconds,
-    workflowExecutionTimeout: '10 min',
-  });
-}
-
-/** The audit runs every hour, and immediately after its schedule is created. */
-export async function ensureAuditSchedule(
-  client: Client,
-  queues: ReturnType<typeof queuesOf>,
-): Promise<void> {
-  await ensureSchedule(client, queues, {
-    workflow: workflowNames.audit,
-    everySeconds: 3600,
-    workflowExecutionTimeout: '55 min',
-  });
-}
-
-/** The roll-up of usage also runs every hour, and immediately after its schedule is created. */
-export async function ensureUsageSchedule(
-  client: Client,
-  queues: ReturnType<typeof queuesOf>,
-): Promise<void> {
-  await ensureSchedule(client, queues, {
-    workflow: workflowNames.usage,
-    everySeconds: 3600,
-    workflowExecutionTimeout: '55 min',
-  });
+  const { reconcile, audit, usage } = workflowNames;
+  const plans: readonly Plan[] = [
+    {
+      workflow: reconcile,
+      everySeconds: reconcileIntervalSeconds,
+      workflowExecutionTimeout: '10 min',
+    },
+    { workflow: audit, everySeconds: 3600, workflowExecutionTimeout: '55 min' },
+    { workflow: usage, everySeconds: 3600, workflowExecutionTimeout: '55 min' },
+  ];
+  for (const plan of plans) await ensureSchedule(client, queues, plan);
 }
 
 interface Plan {

@@ -23,14 +23,7 @@ import type { Catalogue } from '../catalogue/catalogue.rules';
 import { connectTo, type TemporalAccess } from './connections';
 import { createHealth, identity, type WorkerHealth } from './health';
 import { encryptionWith } from './payload-codec';
-import {
-  ensureAuditSchedule,
-  ensureReconcileSchedule,
-  ensureSearchAttributes,
-  ensureUsageSchedule,
-  ensureWatchers,
-  tryUntilDone,
-} from './setup';
+import { ensureSchedules, ensureSearchAttributes, ensureWatchers, tryUntilDone } from './setup';
 import { startDelivery } from './start-delivery';
 import { startTask } from './submit-task';
 
@@ -113,9 +106,7 @@ async function ensureLoops(
 ): Promise<void> {
   const queues = queuesOf(temporal.taskQueue);
   await ensureWatchers(client, queues, Object.keys(catalogue().channels));
-  await ensureReconcileSchedule(client, queues, reconcileIntervalSeconds);
-  await ensureAuditSchedule(client, queues);
-  await ensureUsageSchedule(client, queues);
+  await ensureSchedules(client, queues, reconcileIntervalSeconds);
 }
 
 // A stopping worker cancels its activities after ten seconds, and another worker retries them. The
