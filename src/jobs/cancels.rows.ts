@@ -49,17 +49,22 @@ export interface LeftJob extends JobInput {
   readonly endedSeconds: number;
 }
 
+/** What every claim of jobs has in common. */
+export const ofJobs = {
+  table: 'jobs',
+  key: 'task_id, kind',
+  joined: 'join tasks on tasks.id = task_id',
+} as const;
+
 /** Claims jobs that must be cancelled. A cancel that fails is tried again after a minute. */
 export const claimCancels = (db: Knex) =>
   claimInTurns<LeftJob>(db, {
-    table: 'jobs',
-    key: 'task_id, kind',
+    ...ofJobs,
     owing: `owes = 'cancel'`,
     lease: `interval '1 minute'`,
     columns: `task_id as "taskId", claimed.account_id as "accountId", kind, channel, plan,
               trace_id as "traceId",
               extract(epoch from now() - finished_at)::int as "endedSeconds"`,
-    joined: 'join tasks on tasks.id = task_id',
   });
 
 /**

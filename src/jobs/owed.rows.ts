@@ -4,11 +4,12 @@
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';
-import { isInState, isOneOf, isOwing } from '../database/by-key';
+import { isInState, isOwing } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import { claimInTurns } from '../owed/claim.rows';
-import { closeJobsOfTask } from './cancels.rows';
+import { closeJobsOfTask, ofJobs } from './cancels.rows';
 import type { JobName, JobReport } from './job.rules';
+import { changeNamed } from './named-jobs.rows';
 
 /** The lease of an attempt. It covers three renewals, so one that is late does no harm. */
 export const placingLease = `interval '15 seconds'`;
@@ -77,11 +78,6 @@ export interface OwingJob extends JobName {
 
 const columns = `
   task_id as "taskId", claimed.account_id as "accountId", kind, finished_at is not null as "isLeft"`;
-const ofJobs = {
-  table: 'jobs',
-  key: 'task_id, kind',
-  joined: 'join tasks on tasks.id = task_id',
-} as const;
 
 /**
  * Claims jobs whose attempt has let its lease lapse. Mostly no attempt is at work: the next one has its
@@ -152,17 +148,10 @@ export const claimTells = (db: Knex) =>
 
 /** The ends of these jobs could not be told. */
 export async function tellSoon(db: Knex, names: readonly JobName[]): Promise<void> {
-  if (names.length === 0) return;
-  await db.raw(
-    `update jobs set due_at = now() + interval '1 second'
-       from json_to_recordset(?) as n (task_id text, kind text)
-      where jobs.task_id = n.task_id and jobs.kind = n.kind and ${isOwing('tell')}
-        and ${isOneOf('jobs.task_id', '?')}`,
-    [
-      JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind }))),
-      names.map(({ taskId }) => taskId),
-    ],
-  );
+  await changeNamed(db, names, {
+    set: `due_at = now() + interval '1 second'`,
+    where: isOwing('tell'),
+  });
 }
 
 /** any state → closed, for a job that was planned at the moment at which its task ended. */

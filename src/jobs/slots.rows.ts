@@ -4,9 +4,10 @@
 // an account the job that has waited longest is first.
 
 import type { Knex } from 'knex';
-import { isInState, isOneOf, isOwing } from '../database/by-key';
+import { isInState, isOwing } from '../database/by-key';
 import { prepare } from '../database/prepared-statement';
 import type { JobInput, JobName } from './job.rules';
+import { changeNamed } from './named-jobs.rows';
 import { placingLease, reserved, toldAgain } from './owed.rows';
 import { secondsLeft } from './queries.rows';
 import type { Destination } from './steps.rows';
@@ -227,18 +228,10 @@ export async function releaseStranded(db: Knex, channels: readonly string[]): Pr
  * turn.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
-  if (names.length === 0) return;
-  await db.raw(
-    `update jobs
-        set channel = null, turn_at = null, owes = null, due_at = null
-       from json_to_recordset(?) as n (task_id text, kind text)
-      where jobs.task_id = n.task_id and jobs.kind = n.kind
-        and ${isInState('waiting')} and ${isOwing('turn')} and ${isOneOf('jobs.task_id', '?')}`,
-    [
-      JSON.stringify(names.map(({ taskId, kind }) => ({ task_id: taskId, kind }))),
-      names.map(({ taskId }) => taskId),
-    ],
-  );
+  await changeNamed(db, names, {
+    set: 'channel = null, turn_at = null, owes = null, due_at = null',
+    where: `${isInState('waiting')} and ${isOwing('turn')}`,
+  });
 }
 
 /** Each channel has its own lock, so that channels do not wait for each other. */
