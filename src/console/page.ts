@@ -3,7 +3,7 @@
 
 import type { Context } from 'koa';
 import { answerPageFile } from '../gateway/page-file';
-import { filesOf, vendorFiles } from '../gateway/page-files';
+import { filesOf, pagePolicy, vendorFiles } from '../gateway/page-files';
 
 /** What the console uses of the playground. */
 const shared = [
@@ -41,8 +41,5 @@ function policyOf({ publicUrl, s3Endpoint, filesDelivery }: Origins): string {
   const redirected = filesDelivery === 'redirect' && s3Endpoint !== null;
   const origins = [publicUrl, ...(redirected ? [s3Endpoint] : [])];
   const media = [...new Set(origins.map((url) => new URL(url).origin))].join(' ');
-  return (
-    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: ${media}; ` +
-    `media-src ${media}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
-  );
+  return pagePolicy({ images: `'self' data: ${media}`, media });
 }

@@ -17,6 +17,20 @@ const types: Readonly<Record<string, string>> = {
 // The folder is searched upwards, because the compiled file is one folder deeper than its source.
 const publicFolder = lazily(() => join(rootAbove(__dirname), 'public'));
 
+/** The content security policy of a page. Everything else comes from its own host; nothing is inline. */
+export function pagePolicy({
+  images,
+  media,
+}: {
+  readonly images: string;
+  readonly media: string;
+}): string {
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; media-src ${media}; ` +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
+}
+
 /** The files of a folder below the path `prefix`. A page of its own has its index at `/`. */
 export function filesOf(folder: string, prefix: string): Files {
   const place = join(publicFolder(), folder);

@@ -3,10 +3,11 @@
 // Its content security policy allows only this host, except for images, videos and audio.
 
 import { basename, extname } from 'node:path';
+import { workflowsUrl } from '../tasks/workflows-url.rules';
 import type { ApiRouter } from './context';
-import type { ApiDeps, ApiSettings } from './deps';
+import type { ApiDeps } from './deps';
 import { answerPageFile } from './page-file';
-import { filesOf, vendorFiles } from './page-files';
+import { filesOf, pagePolicy, vendorFiles } from './page-files';
 import { sharedCall } from './shared-call';
 
 export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): void {
@@ -37,10 +38,7 @@ export function pageRoutes(router: ApiRouter, { settings, version }: ApiDeps): v
 }
 
 // Images, videos and audio may come from any host: results, samples and the caller's own media.
-// Everything else comes from this host, and nothing is inline.
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const policy = pagePolicy({ images: '* data:', media: '*' });
 
 const kinds: Readonly<Record<string, string>> = {
   '.jpg': 'image',
@@ -66,14 +64,4 @@ async function samplesOf(studioUrl: string | null) {
     const kind = kinds[extname(address)];
     return kind ? [{ kind, name: basename(address), url: address }] : [];
   });
-}
-
-/**
- * The URL of the workflows in the Temporal UI, or null if no UI is configured. The page appends a
- * workflow id to it.
- */
-function workflowsUrl({ temporalUiUrl, temporalNamespace }: ApiSettings): string | null {
-  if (!temporalUiUrl) return null;
-  const base = temporalUiUrl.replace(/\/+$/, '');
-  return `${base}/namespaces/${encodeURIComponent(temporalNamespace)}/workflows/`;
 }

@@ -105,12 +105,3 @@ export async function readPending(db: Knex): Promise<WaitingFacts['pending']> {
   );
   return rows[0] ?? { tasks: 0, oldestAt: null };
 }
-
-/** What the customer sent to create the task; empty if the task was erased or forgotten. */
-export async function findSent(db: Knex, taskId: string): Promise<object | null> {
-  const { rows } = await db.raw<{ rows: { request: object }[] }>(
-    'select request from tasks where id = ?',
-    [taskId],
-  );
-  return rows[0]?.request ?? null;
-}

@@ -9,6 +9,7 @@ import { findJob, type Job } from '../../jobs/queries.rows';
 import { correctionsOf } from '../../money/statement.rows';
 import { includes } from '../../operators/roles.rules';
 import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows';
+import { workflowsUrl } from '../../tasks/workflows-url.rules';
 import { notFound } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, fields, table } from './tables';
@@ -109,10 +110,10 @@ function correctionTable(rows: Awaited<ReturnType<typeof shownCorrections>>): st
 }
 
 function linkTo({ config }: AdminContext, taskId: string) {
-  const { temporalUiUrl, temporalNamespace } = config;
-  if (!temporalUiUrl) return {};
-  return { temporalUi: `${temporalUiUrl}/namespaces/${temporalNamespace}/workflows/${taskId}` };
+  const workflows = workflowsUrl(config);
+  return workflows ? { temporalUi: `${workflows}${taskId}` } : {};
 }
+
 export function shownTask(row: TaskRow) {
   const task = withoutLinks(JSON.parse(row.object) as TaskObject);
   return {

@@ -2,8 +2,7 @@
 // a row in the log of operators, because an operator looks at what belongs to the customer.
 
 import type { TaskObject } from '../../contract/task';
-import { findSent } from '../../tasks/life.rows';
-import { findTaskRow } from '../../tasks/tasks.rows';
+import { findRequest, findTaskRow } from '../../tasks/tasks.rows';
 import { CommandError, notFound } from '../command';
 import type { AdminCommand } from './command-line';
 
@@ -17,8 +16,8 @@ export const taskContent: AdminCommand = {
     const taskId = input.operand('ID');
     const row = await findTaskRow(db(), taskId);
     if (!row) throw notFound(`There is no task ${taskId}.`);
-    const request = await findSent(db(), taskId);
-    if (!request || Object.keys(request).length === 0) {
+    const request = await findRequest(db(), taskId);
+    if (Object.keys(request).length === 0) {
       throw new CommandError(`The content of ${taskId} was erased or forgotten.`);
     }
     const { data: videos } = JSON.parse(row.object) as TaskObject;
