@@ -1,4 +1,20 @@
-// Days and months as reports name them.
+// Days, months and dimensions as reports name them.
+
+/** What a row of a report may be about, in time. A report has at most one of them. */
+export const timeDimensions: readonly string[] = ['day', 'week', 'month'];
+
+/** Reads `model,day`. Null if a name is unknown or repeated, or if two are in time. */
+export function dimensionsIn<Name extends string>(
+  text: string,
+  known: readonly Name[],
+): readonly Name[] | null {
+  const names = text.split(',');
+  const found = names.flatMap((name) => known.find((one) => one === name) ?? []);
+  const inTime = found.filter((name) => timeDimensions.includes(name));
+  const isRight =
+    found.length === names.length && new Set(names).size === names.length && inTime.length <= 1;
+  return isRight ? found : null;
+}
 
 /** True for a day of the calendar such as `2027-01-31`, in a year with four digits. */
 export function isDay(text: string): boolean {

@@ -11,8 +11,15 @@ import { type QueryReader, readQuery, refuseUnknown } from '../gateway/paging';
 import { queryOf } from '../gateway/query';
 import { rowOf, summaryCsv, summaryOf, totalOf } from './shown-usage';
 import { readSummary } from './summary.rows';
-import { type Days, lastDays, readUsage, timeDimensions, usageRowsMax } from './usage.rows';
-import { daysBetween, firstOf, isDay, isMonth } from './usage-days.rules';
+import { type Days, lastDays, readUsage, usageRowsMax } from './usage.rows';
+import {
+  daysBetween,
+  dimensionsIn,
+  firstOf,
+  isDay,
+  isMonth,
+  timeDimensions,
+} from './usage-days.rules';
 
 const daysDefault = 30;
 const daysMax = 400;
@@ -84,14 +91,11 @@ function daysOf(reader: QueryReader, last: Days): Days {
 }
 
 function byOf(reader: QueryReader): readonly Name[] {
-  const names = (reader.text('by') ?? 'day').split(',');
-  const known = names.flatMap((name) => usageNames.find((one) => one === name) ?? []);
-  const times = known.filter((name) => timeDimensions.includes(name));
-  if (known.length < names.length || new Set(names).size < names.length || times.length > 1) {
-    reader.fault(
-      'by',
-      `must name some of ${usageNames.join(', ')}, separated by commas, each once and at most one of ${timeDimensions.join(', ')}.`,
-    );
-  }
-  return known;
+  const names = dimensionsIn(reader.text('by') ?? 'day', usageNames);
+  if (names) return names;
+  reader.fault(
+    'by',
+    `must name some of ${usageNames.join(', ')}, separated by commas, each once and at most one of ${timeDimensions.join(', ')}.`,
+  );
+  return [];
 }

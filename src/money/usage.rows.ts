@@ -25,7 +25,6 @@ const dimensions = {
 
 export type Dimension = keyof typeof dimensions;
 export const usageDimensions = Object.keys(dimensions) as Dimension[];
-export const timeDimensions: readonly Dimension[] = ['day', 'week', 'month'];
 
 /** The days of a report, both included, as `2027-01-31`. */
 export interface Days {

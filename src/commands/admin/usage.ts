@@ -11,7 +11,6 @@ import {
   type Dimension,
   lastDays,
   snapshot,
-  timeDimensions,
   type Usage,
   type UsageAsked,
   type UsageReport,
@@ -19,7 +18,14 @@ import {
   usageIn,
   usageRowsMax,
 } from '../../money/usage.rows';
-import { daysBetween, firstOf, isDay, isMonth } from '../../money/usage-days.rules';
+import {
+  daysBetween,
+  dimensionsIn,
+  firstOf,
+  isDay,
+  isMonth,
+  timeDimensions,
+} from '../../money/usage-days.rules';
 import { includes } from '../../operators/roles.rules';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Input } from './command-line';
@@ -58,9 +64,7 @@ const report: AdminCommand = {
     const head = { from: asked.from, to: asked.to, timeZone: zone };
     const named = (row: Partial<Record<Dimension, string>>) => row;
     const text = input.flag('csv')
-      ? csvOf([...by, ...Object.keys(sum)], data)
-          .replaceAll('\r\n', '\n')
-          .trimEnd()
+      ? printed(csvOf([...by, ...Object.keys(sum)], data))
       : `${fields(head)}\n\n${table(
           [
             ...data,
@@ -159,7 +163,7 @@ const summary: AdminCommand = {
     const data = summaryOf(month, found);
     const { lines, ...figures } = data;
     const text = input.flag('csv')
-      ? summaryCsv(data).replaceAll('\r\n', '\n').trimEnd()
+      ? printed(summaryCsv(data))
       : `${fields({ accountId, ...figures })}\n\n${table(lines, [
           { title: 'MODEL', of: ({ model }) => model },
           { title: 'KEY', of: ({ key }) => key },
@@ -197,6 +201,9 @@ const rebuild: AdminCommand = {
 
 export const usageCommands = [report, margins, summary, rebuild];
 
+/** CSV as a terminal shows it. */
+const printed = (csv: string) => csv.replaceAll('\r\n', '\n').trimEnd();
+
 type Db = ReturnType<AdminContext['db']>;
 
 async function read(db: Db, asked: UsageAsked): Promise<UsageReport> {
@@ -222,12 +229,8 @@ async function daysOf(db: Db, input: Input) {
 }
 
 function byOf(input: Input): readonly Dimension[] {
-  const names = (input.option('by') ?? 'day').split(',');
-  const known = names.flatMap((name) => usageDimensions.find((one) => one === name) ?? []);
-  const times = known.filter((name) => timeDimensions.includes(name));
-  if (known.length === names.length && new Set(names).size === names.length && times.length <= 1) {
-    return known;
-  }
+  const names = dimensionsIn(input.option('by') ?? 'day', usageDimensions);
+  if (names) return names;
   throw new CommandError(
     `--by names some of ${usageDimensions.join(', ')}, separated by commas, each once and at most one of ${timeDimensions.join(', ')}.`,
     2,
