@@ -19,7 +19,7 @@ interface Settings extends StorageSettings {
 
 /** Resolves when the schema is right and the storage is prepared. Rejects if one is wrong. */
 export async function untilReady(db: Knex, settings: Settings, log: Logger): Promise<void> {
-  while (!(await isReady(db, settings, log))) await setTimeout(againMs);
+  await until(() => isReady(db, settings, log));
 }
 
 /**
@@ -55,5 +55,9 @@ export async function untilSchemaReady(
   settings: Pick<Settings, 'databaseUrl'>,
   log: Logger,
 ): Promise<void> {
-  while (!(await isSchemaReady(db, settings, log))) await setTimeout(againMs);
+  await until(() => isSchemaReady(db, settings, log));
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await setTimeout(againMs);
 }

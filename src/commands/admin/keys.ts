@@ -14,9 +14,9 @@ import { fields, moment, table } from './tables';
 import {
   accountIdOf,
   countOf,
+  expiryOf,
   knownAccount,
   knownKey,
-  momentOf,
   nameOf,
   nothingChanged,
   pageOf,
@@ -40,11 +40,7 @@ const create: AdminCommand = {
   about: 'a new key, which is shown once',
   async run({ config, db, now }, input) {
     const limits = await limitsOf(config, input);
-    const expires = input.option('expires');
-    const expiresAt = expires === undefined ? undefined : momentOf(expires, 'expires');
-    if (expiresAt && expiresAt.getTime() <= now()) {
-      throw new CommandError(`--expires ${expires} has passed already.`, 2);
-    }
+    const expiresAt = expiryOf(input, now());
     const name = input.option('name');
     const { accountId } = await knownAccount(db(), input.option('account') ?? '');
     const data = await createKey(db(), {

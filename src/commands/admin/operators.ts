@@ -12,9 +12,9 @@ import {
 } from '../../operators/operators.rows';
 import { operatorRoles } from '../../operators/roles.rules';
 import { CommandError, notFound } from '../command';
-import type { AdminCommand, Input } from './command-line';
+import type { AdminCommand } from './command-line';
 import { fields, moment, table } from './tables';
-import { choiceOf, momentOf, nameOf, nothingChanged } from './values';
+import { choiceOf, expiryOf, nameOf, nothingChanged } from './values';
 
 const changes = () => ({ kind: 'service' }) as const;
 
@@ -103,14 +103,6 @@ const renew: AdminCommand = {
 };
 
 export const operatorCommands = [list, add, disable, renew];
-
-function expiryOf(input: Input, now: number): Date | null {
-  const expires = input.option('expires');
-  if (expires === undefined) return null;
-  const expiresAt = momentOf(expires, 'expires');
-  if (expiresAt.getTime() > now) return expiresAt;
-  throw new CommandError(`--expires ${expires} has passed already.`, 2, { param: 'expires' });
-}
 
 async function knownOperator(db: Knex, named: string): Promise<OperatorRow> {
   const operator = await findOperator(db, named);

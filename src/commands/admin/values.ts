@@ -84,6 +84,15 @@ export function durationOf(text: string, name: string, maxDays: number): number 
   );
 }
 
+/** The option `expires`; null if it is not given. */
+export function expiryOf(input: Input, now: number): Date | null {
+  const expires = input.option('expires');
+  if (expires === undefined) return null;
+  const expiresAt = momentOf(expires, 'expires');
+  if (expiresAt.getTime() > now) return expiresAt;
+  throw new CommandError(`--expires ${expires} has passed already.`, 2, { param: 'expires' });
+}
+
 /** Parses a day, or a point in time with a UTC offset. For a day, returns its start in UTC. */
 export function momentOf(text: string, name: string): Date {
   const [, year, month, day, time] =
