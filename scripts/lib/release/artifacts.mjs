@@ -1,5 +1,5 @@
 // Builds what a release publishes: both packages, the chart, and the images where an engine can.
-// The same commit gives the same bytes, except for the images.
+// The same commit gives the same bytes, except for the images and the bill of the service.
 
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -37,12 +37,12 @@ export function disagreements(root, version) {
 /** The text of a version in the changelog, and its day; the day is undefined before the release. */
 export function sectionOf(root, version) {
   const text = readFileSync(join(root, changelog), 'utf8');
-  const [head, ...rest] = text.split(/^(?=## )/m).slice(1);
+  const [, head] = text.split(/^(?=## )/m);
   const [, named, day] = heading.exec(head ?? '') ?? [];
   if (named !== version) throw new Error(`${changelog} has no section "## ${version} - DAY".`);
   const body = head.slice(head.indexOf('\n')).trim();
   if (!body) throw new Error(`The section of ${version} in ${changelog} is empty.`);
-  return { day: day === 'not released' ? undefined : day, text: `${body}\n`, older: rest.length };
+  return { day: day === 'not released' ? undefined : day, text: `${body}\n` };
 }
 
 /** Writes the version into every place, and the day into the changelog. */
