@@ -3,6 +3,7 @@
 
 import { createApp } from '../../src/gateway/app';
 import type { ApiDeps } from '../../src/gateway/deps';
+import { limitsOf } from '../../src/gateway/limit-table';
 import { theCatalogue } from '../support/catalogue';
 import { documentedRoutes } from '../support/routes';
 
@@ -22,7 +23,13 @@ function servedRoutes(playground: boolean): string[] {
   const settings = { playground, corsOrigins: [], publicUrl: 'http://localhost' };
   const deps = {
     settings,
-    rates: {},
+    limits: limitsOf({
+      createRatePerSecond: 1,
+      readRatePerSecond: 1,
+      unknownRatePerSecond: 1,
+      databasePoolMax: 4,
+      connectionsMax: 100,
+    }),
     version: {},
     catalogue: theCatalogue,
     temporal: {},
