@@ -55,7 +55,7 @@ export async function deliverCallback({
   } catch (error) {
     if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
     // A cancel in the Temporal UI ends the delivery permanently. The row of the callback records
-    // this end, so that the reconciler does not start the delivery again.
+    // this end, so that no worker starts the delivery again.
     await CancellationScope.nonCancellable(() => activities.stopCallback({ taskId, delivery }));
     setCurrentDetails('**stopped** by an operator');
     return 'stopped';

@@ -7,8 +7,8 @@ import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow
 import { ActivityCancellationType } from '@temporalio/workflow';
 
 /**
- * For openTask and closeTask. They are local activities, because each is one short transaction: a
- * round trip to Temporal would double the time of a POST. They are retried until the database
+ * For openTask and closeTask. They are local activities, because each is one short transaction and
+ * a round trip to Temporal would take longer than it. They are retried until the database
  * answers, because an open task holds a customer's money. With the threshold of 1 ms, each pause
  * between retries is a timer of the workflow and keeps no workflow task open. The SDK's own retries
  * would also leave the timeout timer of the failed attempt running.

@@ -119,7 +119,7 @@ create index webhooks_account on webhooks (account_id, created_at desc, id desc)
 /** Tasks: the videos that customers asked for. */
 const tasks = `
 -- One accepted task. The row is stored before the workflow of the task is started. The task is
--- pending until the workflow opens it, in the transaction that also holds the money (ledger.ts).
+-- pending until the workflow opens it, in the transaction that also holds the money (ledger.rows.ts).
 create table tasks (
   id           text primary key,
   account_id   text not null references accounts (id),
@@ -243,8 +243,8 @@ const jobs = `
 --   reported  the job has ended; its activity is notified until the task goes on
 --   closed    nobody waits for the job any more: the task has gone on or has ended
 -- A job goes back from \`sending\` to planned if its create was refused or not sent, and from
--- \`waiting\` to planned if all of its channels have left the catalogue. If its workflow could not be
--- told of the latter, the job waits again.
+-- \`waiting\` to planned if all of its channels have left the catalogue. It then owes the turn until its
+-- workflow is told.
 create table jobs (
   -- Without a foreign key: a job is stored by a statement that reads its task, and no task is removed.
   task_id        text not null,
@@ -260,7 +260,7 @@ create table jobs (
   -- when.
   channels       text[],
   waiting_since  timestamptz,
-  -- The time of the last turn (jobs/slots.ts).
+  -- The time of the last turn (jobs/slots.rows.ts).
   turn_at        timestamptz,
   -- The channel that has the job or gave it a turn, and the name of the model there.
   channel        text,

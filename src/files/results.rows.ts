@@ -47,7 +47,7 @@ const columns = `
 const sourceLife = `interval '24 hours'`;
 
 /**
- * Stores a row for each result that is to be copied. From then on the task is in the stage `storing`.
+ * Stores a row for each result that is to be copied.
  * Rows of an earlier attempt are returned unchanged. If the task has ended and has no such rows,
  * nothing is stored and the returned list is empty. The time for which a file is kept begins when it
  * is stored; until then its row outlives the task.
