@@ -242,17 +242,27 @@ export async function beginResend(
   taskId: string,
   deliveriesMax: number | null = null,
 ): Promise<number | null> {
-  const { rows } = await db.raw<{ rows: { deliveries: number }[] }>(
+  const [begun] = await beginResends(db, [taskId], deliveriesMax);
+  return begun?.delivery ?? null;
+}
+
+/** Begins another delivery of each message that can be sent. */
+export async function beginResends(
+  db: Knex,
+  taskIds: readonly string[],
+  deliveriesMax: number | null = null,
+): Promise<readonly { readonly taskId: string; readonly delivery: number }[]> {
+  const { rows } = await db.raw<{ rows: { taskId: string; delivery: number }[] }>(
     `with ${receiver}
      update callbacks
         set deliveries = deliveries + 1, state = 'pending', next_at = now(), due_at = now(),
             changed_at = now(), webhook_id = receiver.webhook_id
        from receiver
-      where task_id = :taskId and url <> ''
+      where callbacks.task_id = receiver.task_id and url <> ''
         and (cast(:deliveriesMax as integer) is null or deliveries < :deliveriesMax)
         and (is_named or receiver.webhook_id is not null)
-     returning deliveries`,
-    { taskId, deliveriesMax },
+     returning callbacks.task_id as "taskId", deliveries as delivery`,
+    { taskIds: [...taskIds], deliveriesMax },
   );
-  return rows[0]?.deliveries ?? null;
+  return rows;
 }

@@ -43,3 +43,13 @@ export async function listCallbacks(
     return (await query.limit(limit)) as (CallbackRow & ChangedCallback)[];
   });
 }
+
+/** The tasks of an account whose callbacks were given up since then, the earliest first. */
+export async function listExhausted(
+  db: Knex,
+  { accountId, since, limit }: { accountId: string; since: Date; limit: number },
+): Promise<readonly string[]> {
+  const found = db('callbacks').where({ account_id: accountId, state: 'exhausted' });
+  found.where('changed_at', '>=', since).whereNot('url', '');
+  return found.orderBy('changed_at').orderBy('task_id').limit(limit).pluck('task_id');
+}

@@ -22,25 +22,25 @@ export const address = `
   coalesce((select w.url from webhooks w where ${isItsWebhook} and c.url <> ''), c.url) as url`;
 
 /**
- * SQL for the webhook that gets the message in a resend. If its webhook was deleted, it is the one
- * that would be chosen now.
+ * SQL for the webhooks that get the messages of `taskIds` in a resend. If the webhook of a message was
+ * deleted, it is the one that would be chosen now.
  */
 export const receiver = `
   receiver as (
-    select c.webhook_id is null as is_named,
+    select c.task_id, c.webhook_id is null as is_named,
            coalesce((select w.id from webhooks w where ${isItsWebhook}), other.id) as webhook_id
       from callbacks c
       join tasks on tasks.id = c.task_id
       left join lateral (${webhookFor('c.account_id', 'tasks.status')}) other
            on c.webhook_id is not null
-     where c.task_id = :taskId and c.url <> ''
+     where c.task_id = any(:taskIds) and c.url <> ''
   )`;
 
 /** True if the webhook of the message was deleted, and no other one takes the final state. */
 export async function lacksWebhook(db: Knex, taskId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with ${receiver} select from receiver where not is_named and webhook_id is null`,
-    { taskId },
+    { taskIds: [taskId] },
   );
   return rows.length > 0;
 }

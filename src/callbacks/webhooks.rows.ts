@@ -70,6 +70,14 @@ export async function listWebhooks(db: Knex, accountId: string): Promise<readonl
   return rows;
 }
 
+export async function findWebhook(db: Knex, id: string): Promise<Webhook | null> {
+  const { rows } = await db.raw<{ rows: Webhook[] }>(
+    `select ${columns} from webhooks where id = ?`,
+    [id],
+  );
+  return rows[0] ?? null;
+}
+
 export async function hasWebhook(db: Knex, accountId: string, id: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     'select id from webhooks where account_id = ? and id = ?',

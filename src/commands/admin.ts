@@ -31,6 +31,7 @@ import { escaped } from './admin/tables';
 import { taskCommands } from './admin/tasks';
 import { termCommands } from './admin/terms';
 import { usageCommands } from './admin/usage';
+import { webhookCommands } from './admin/webhooks';
 import { type Command, CommandError } from './command';
 
 export const adminCommands: readonly AdminCommand[] = [
@@ -46,6 +47,7 @@ export const adminCommands: readonly AdminCommand[] = [
   ...usageCommands,
   ...budgetCommands,
   ...callbackCommands,
+  ...webhookCommands,
   checkCatalogue,
   ...channelCommands,
   storageUsage,

@@ -9,8 +9,9 @@ import { readJsonBody } from '../gateway/body';
 import { createBuckets, rate } from '../gateway/limits';
 import { queryOf } from '../gateway/query';
 import { includes, type OperatorRole } from '../operators/roles.rules';
+import { createExports, pageInput } from './csv-export';
 import type { ConsoleDeps } from './deps';
-import { inputOf } from './http-input';
+import { inputOf, withoutFormat } from './http-input';
 import { openApi } from './openapi';
 import { createPage } from './page';
 import { ConsoleRefusal, replyTo } from './refusal';
@@ -36,6 +37,7 @@ export function createConsole(deps: ConsoleDeps): Koa {
   const admit = createAdmission(deps, signIn);
   const own = ownRoutes(deps, signIn, admit);
   const answerFile = createPage(config);
+  const sendCsv = createExports(deps);
   app.use(answers(deps));
   app.use(async (ctx) => {
     const handler = own[`${ctx.method} ${ctx.path}`];
@@ -45,7 +47,7 @@ export function createConsole(deps: ConsoleDeps): Koa {
     if (!found) throw new ConsoleRefusal('not_found', 'There is no such route.');
     ctx.state.route = found.route.http.at;
     const operator = await admit(ctx, found.route.role);
-    await runCommand(ctx, deps.parts, operator, found);
+    await runCommand(ctx, deps.parts, operator, found, sendCsv);
     return undefined;
   });
   return app;
@@ -69,15 +71,22 @@ async function runCommand(
   parts: Parts,
   { role, name, operatorId, via }: SignedIn,
   { route, params }: FoundRoute,
+  sendCsv: ReturnType<typeof createExports>,
 ): Promise<void> {
   const isPost = ctx.method === 'POST';
-  const fields = isPost ? await readJsonBody(ctx.req, bodyBytesMax) : queryOf(ctx);
+  const sent = isPost ? await readJsonBody(ctx.req, bodyBytesMax) : queryOf(ctx);
+  const { csv, fields } = withoutFormat(route, sent);
   const input = inputOf(route, { params, fields });
   const why = input.option('why');
   const act = {
     ...{ who: name, operatorId, via, command: input.line },
     why: why === undefined ? null : nameOf(why, 'why'),
   };
+  if (csv) {
+    const read = (after: string | undefined, limit: number) =>
+      carryOut(parts, route.command, pageInput(input, after, limit), act, role);
+    return sendCsv(ctx, { csv, route: route.http.at, operator: name, read });
+  }
   const { data, next, remark } = await carryOut(parts, route.command, input, act, role);
   ctx.body = { data, ...(next === undefined ? {} : { next }), ...(remark ? { remark } : {}) };
 }

@@ -86,6 +86,14 @@ export function inputOf(route: Route, given: Given): Input {
   return names.includes('after') ? limited(input) : input;
 }
 
+/** Takes out `format`, which only lists have: `csv` sends all their pages as one file. */
+export function withoutFormat({ http: { csv } }: Route, sent: Given['fields']) {
+  const { format = 'json', ...fields } = sent;
+  if (!csv || format === 'json') return { csv: null, fields: csv ? fields : sent };
+  if (format === 'csv') return { csv, fields };
+  throw new ConsoleRefusal('invalid_value', 'format is json or csv.', 'format');
+}
+
 const operandsOf = ({ operands = [], optional }: AdminCommand) => [
   ...operands.map((word) => ({ word, isRequired: true })),
   ...(optional === undefined ? [] : [{ word: optional, isRequired: false }]),

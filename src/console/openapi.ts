@@ -58,6 +58,12 @@ export function openApi(version: string, url: string): object {
   };
 }
 
+const format: Parameter = {
+  ...{ name: 'format', in: 'query', required: false },
+  description: 'csv: all pages of the list as one file',
+  schema: { type: 'string', enum: ['json', 'csv'] },
+};
+
 function operationOf(route: Route): object {
   const { command, method, role } = route;
   const fields = fieldsOf(route);
@@ -70,6 +76,7 @@ function operationOf(route: Route): object {
       schema: isFlag ? { type: 'boolean' } : text,
     }),
   );
+  const inList = route.http.csv ? [...inQuery, format] : inQuery;
   return {
     operationId: command.name.replaceAll(' ', '-'),
     summary: command.about,
@@ -77,7 +84,7 @@ function operationOf(route: Route): object {
     'x-role': role,
     ...(method === 'POST'
       ? { parameters: inPath, requestBody: bodyOf(fields) }
-      : { parameters: [...inPath, ...inQuery] }),
+      : { parameters: [...inPath, ...inList] }),
     responses: answersOf(fields.some(({ name }) => name === 'after')),
   };
 }

@@ -13,6 +13,7 @@ export const statuses = {
   forbidden: 403,
   not_found: 404,
   not_so: 409,
+  too_many_exports: 429,
   internal_error: 500,
   unavailable: 503,
   outcome_unknown: 503,

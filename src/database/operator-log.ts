@@ -9,7 +9,7 @@ import type { Knex } from 'knex';
  * accounts together.
  */
 export type Subject =
-  | { readonly kind: 'account' | 'key' | 'task' | 'file'; readonly id: string | null }
+  | { readonly kind: 'account' | 'key' | 'task' | 'file' | 'webhook'; readonly id: string | null }
   | { readonly kind: 'service' };
 
 export type Via = 'cli' | 'api' | 'console';
@@ -58,6 +58,7 @@ const accountIds = {
   account: 'select id from accounts where :id in (id, name) order by id = :id desc limit 1',
   key: 'select account_id as id from api_keys where id = :id',
   task: 'select account_id as id from tasks where id = :id',
+  webhook: 'select account_id as id from webhooks where id = :id',
   file: 'select account_id as id from files where :id in (id, link_token)',
 };
 

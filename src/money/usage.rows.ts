@@ -35,6 +35,8 @@ export interface Days {
 export interface UsageAsked extends Days {
   readonly by: readonly Dimension[];
   readonly account?: string | undefined;
+  /** Only these accounts. */
+  readonly accounts?: readonly string[];
   readonly model?: string | undefined;
   readonly key?: string | undefined;
   readonly channel?: string | undefined;
@@ -91,14 +93,15 @@ export async function usageIn(trx: Knex, asked: UsageAsked): Promise<UsageReport
   const filters = (['account', 'model', 'key', 'channel', 'kind'] as const).filter(
     (name) => asked[name] !== undefined,
   );
-  const where = filters.map((name) => ` and ${dimensions[name]} = :${name}`).join('');
+  const among = asked.accounts ? ' and account_id = any(:accounts)' : '';
+  const where = filters.map((name) => ` and ${dimensions[name]} = :${name}`).join('') + among;
   const names = asked.by.map((name) => `${dimensions[name]} as "${name}"`);
   const { rows } = await trx.raw<{ rows: RawRow[] }>(
     `with movement as (
        select * from transfers
         where created_at >= cast(:tail as timestamptz) and created_at < cast(:end as timestamptz)
           and kind <> 'hold'
-          ${asked.account === undefined ? '' : ofAccount}
+          ${asked.account === undefined ? among : ofAccount}
      ), ${usageParts()}, counted as (
        select ${usageNames}, ${usageFigures.join(', ')} from usage_days
         where day between cast(:from as date) and cast(:to as date)${where}
@@ -113,7 +116,7 @@ export async function usageIn(trx: Knex, asked: UsageAsked): Promise<UsageReport
          : ''
      }
      limit ${usageRowsMax + 1}`,
-    { ...asked, ...span, accountId: asked.account ?? '' },
+    { ...asked, accounts: [...(asked.accounts ?? [])], ...span, accountId: asked.account ?? '' },
   );
   if (rows.length > usageRowsMax) return null;
   const shown = rows.map((row) => ({

@@ -47,6 +47,24 @@ export async function findSession(db: Knex, cookie: string): Promise<FoundSessio
   return rows[0] ?? null;
 }
 
+export interface OpenSession extends Operator {
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+}
+
+/** Sessions that have not ended, the last used first. */
+export async function listSessions(db: Knex): Promise<readonly OpenSession[]> {
+  const { rows } = await db.raw<{ rows: OpenSession[] }>(
+    `select operators.id as "operatorId", name, role,
+            operator_sessions.created_at as "createdAt", seen_at as "seenAt"
+       from operator_sessions
+       join operators on operators.id = operator_id and operators.digest = key_digest
+      where ${isOpen} and ${isActive}
+      order by seen_at desc`,
+  );
+  return rows;
+}
+
 export async function touchSession(db: Knex, cookie: string): Promise<void> {
   await db.raw('update operator_sessions set seen_at = now() where digest = ?', [digestOf(cookie)]);
 }

@@ -1,5 +1,5 @@
 // Pages of tasks, newest first unless the filter says otherwise. The cost of a page is limited: an index has the tasks in the order
-// of the list. A list by labels examines at most a fixed number of tasks that have its first label.
+// of the list. A list by labels, key or error examines at most a fixed number of tasks.
 
 import type { Knex } from 'knex';
 import type { Labels } from '../contract/request';
@@ -18,6 +18,9 @@ interface TaskFilter {
   readonly accountId?: string;
   readonly status?: TaskStatus | null;
   readonly model?: string | null;
+  readonly keyId?: string;
+  /** The code of the error of a failed task. */
+  readonly errorCode?: string;
   /** Unix seconds; `createdAfter` is inclusive, `createdBefore` exclusive. */
   readonly createdAfter?: number | null;
   readonly createdBefore?: number | null;
@@ -37,19 +40,22 @@ interface TaskPage {
 
 type Label = readonly [name: string, value: string];
 
-// No index covers two labels, or a label and a model, so the tasks with the first label are
-// examined one by one, at most this many for one page. Each examined task costs one look-up, and
-// one more look-up for each further label.
+// No index covers two labels, a label and a model, a key or an error. So the tasks with the first
+// label, or those of the list without key and error, are examined one by one, at most this many for
+// one page. Each examined task costs one look-up, and one more look-up for each further label.
 const examinedMax = 1_000;
 
 export async function listTasks(
   db: Knex,
   filter: TaskFilter & { readonly labels?: Labels },
 ): Promise<TaskPage> {
-  const { labels = {}, limit } = filter;
+  const { labels = {}, limit, keyId, errorCode } = filter;
   const [first, ...others] = Object.entries(labels);
-  if (!first) return pageOf(await listTasksQuery(db, filter), limit, null);
-  const examined = await labelledQuery(db, filter, first);
+  const isExamined = first || keyId !== undefined || errorCode !== undefined;
+  if (!isExamined) return pageOf(await listTasksQuery(db, filter), limit, null);
+  const examined = first
+    ? await labelledQuery(db, filter, first)
+    : await listTasksQuery(db, { ...filter, limit: examinedMax - 1 });
   const ids = examined.map(({ id }: { id: string }) => id);
   const rest = ids.length === examinedMax ? ids.at(-1) : null;
   return pageOf(await amongQuery(db, filter, others, ids), limit, rest);
@@ -126,7 +132,7 @@ export function labelledQuery(db: Knex, filter: TaskFilter, [name, value]: Label
   return inPeriod(query, filter, 'task_id');
 }
 
-/** Of the tasks with these ids, selects those that match the other labels and the filter. */
+/** Of the tasks with these ids, selects those that match the other labels and the whole filter. */
 function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids: string[]) {
   const query = db('tasks')
     .select(db.raw(columnsOf(filter)))
@@ -140,6 +146,9 @@ function amongQuery(db: Knex, filter: TaskFilter, others: readonly Label[], ids:
       [...other],
     );
   }
+  const { keyId, errorCode } = filter;
+  if (keyId !== undefined) query.where('key_id', keyId);
+  if (errorCode !== undefined) query.whereRaw(`object->'error'->>'code' = ?`, [errorCode]);
   return narrow(query, filter);
 }
 

@@ -16,18 +16,22 @@ import { aFinalTask } from '../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
 import { connectTemporal, temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { aWebhook, startWebhookWorker, type WebhookWorker } from '../support/webhook-worker';
 
 const taskQueue = uniqueTaskQueue();
 let database: TestDatabase;
 let folder: string;
 let temporal: Awaited<ReturnType<typeof connectTemporal>>;
+let worker: WebhookWorker;
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'video-log-'));
   await openDirectory(folder);
   temporal = await connectTemporal();
+  worker = await startWebhookWorker(database, taskQueue);
 });
 afterAll(async () => {
+  await worker.close();
   await temporal.close();
   await database.drop();
   await rm(folder, { recursive: true, force: true });
@@ -42,7 +46,9 @@ const admin = adminWith(() => ({
 }));
 
 async function acts(accountId?: string) {
-  const { json } = await admin(`log --json${accountId ? ` --account ${accountId}` : ''}`);
+  const { json } = await admin(
+    `log --limit 1000 --json${accountId ? ` --account ${accountId}` : ''}`,
+  );
   return json as Record<string, unknown>[];
 }
 
@@ -149,6 +155,18 @@ const examples: Readonly<Record<string, Example>> = {
   'callbacks resend': {
     words: ({ accountId }) => aFinalTask(database, 'https://hooks.example.com/in', { accountId }),
     effect: /^delivery 2 begins$/,
+  },
+  'callbacks resend-failed': {
+    async words({ accountId }) {
+      const task = await aFinalTask(database, 'https://hooks.example.com/in', { accountId });
+      await database.db('callbacks').where({ task_id: task }).update({ state: 'exhausted' });
+      return `--account ${accountId} --since 2020-01-31`;
+    },
+    effect: /^deliveries begin: 1; without a webhook: 0$/,
+  },
+  'webhooks test': {
+    words: ({ accountId }) => aWebhook(database.db, accountId, worker.sink.url),
+    effect: /^a test message is sent next$/,
   },
   'files remove': { words: aFile, effect: /^stored → removed$/ },
   'operators add': {

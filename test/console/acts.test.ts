@@ -11,15 +11,23 @@ import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
 import { type Answered, startConsole, type TestConsole } from '../support/console';
 import { type Cutter, startCutter } from '../support/cutter';
-import { connectTemporal } from '../support/temporal';
+import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
+import { aWebhook, startWebhookWorker, type WebhookWorker } from '../support/webhook-worker';
 
+const taskQueue = uniqueTaskQueue();
 let served: TestConsole;
+let worker: WebhookWorker;
 let temporal: Awaited<ReturnType<typeof connectTemporal>>;
 const admin = adminWith(() => served.environment);
 beforeAll(async () => {
-  [served, temporal] = await Promise.all([startConsole(), connectTemporal()]);
+  [served, temporal] = await Promise.all([
+    startConsole({ settings: { TEMPORAL_TASK_QUEUE: taskQueue } }),
+    connectTemporal(),
+  ]);
+  worker = await startWebhookWorker(served.database, taskQueue);
 });
 afterAll(async () => {
+  await worker.close();
   await temporal.close();
   await served.close();
 });
@@ -169,6 +177,15 @@ const calls: Readonly<Record<string, Call>> = {
   'callbacks resend': {
     words: async ({ accountId }) => [
       await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId }),
+    ],
+  },
+  'callbacks resend-failed': {
+    words: ({ accountId }) => [accountId],
+    fields: { since: '2020-01-31', why: 'the receiver was down' },
+  },
+  'webhooks test': {
+    words: async ({ accountId }) => [
+      await aWebhook(served.database.db, accountId, worker.sink.url),
     ],
   },
   'tasks content': {

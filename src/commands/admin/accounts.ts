@@ -3,7 +3,9 @@
 import type { Knex } from 'knex';
 import { type AccountRow, isForeignCurrency, listAccounts } from '../../accounts/accounts.rows';
 import { findTerms } from '../../accounts/terms.rows';
+import { slowTransaction } from '../../database/silent-connections';
 import { createAccount, createKeylessAccount } from '../../money/new-account.rows';
+import { lastDays, snapshot, usageIn } from '../../money/usage.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { limitsOf } from './keys';
@@ -63,12 +65,29 @@ async function expectCurrency(db: Knex, currency: string): Promise<void> {
 
 const list: AdminCommand = {
   name: 'accounts list',
-  http: { at: 'GET /accounts', role: 'viewer' },
+  http: {
+    at: 'GET /accounts',
+    role: 'viewer',
+    csv: {
+      columns: [
+        'accountId',
+        'name',
+        'available',
+        'held',
+        'currency',
+        'openTasks',
+        'charged30Days',
+        'createdAt',
+        'disabledAt',
+        'erasedAt',
+      ],
+    },
+  },
   options: {
     find: { value: 'TEXT', about: 'those whose id begins with it, or whose name has it' },
     ...pageOptions,
   },
-  about: 'customers with their balances, the newest first',
+  about: 'customers with their balances and what they were charged in 30 days, the newest first',
   async run({ db }, input) {
     const limit = countOf(input, 'limit', 50, 10_000);
     const [find, after] = [input.option('find'), input.option('after')];
@@ -78,19 +97,39 @@ const list: AdminCommand = {
       ...(after === undefined ? {} : { after }),
     });
     const { rows, ...next } = pageOf(found, limit, ({ accountId }) => accountId);
-    const accounts = rows.map(shownAccount);
+    const charged = await chargedOf(db(), rows);
+    const accounts = rows.map((row) => ({
+      ...shownAccount(row),
+      charged30Days: amount(charged.get(row.accountId) ?? 0),
+    }));
     const text = table(accounts, [
       { title: 'ACCOUNT', of: ({ accountId }) => accountId },
       { title: 'NAME', of: ({ name }) => name },
       { title: 'AVAILABLE', of: ({ available }) => available },
       { title: 'HELD', of: ({ held }) => held },
       { title: 'OPEN TASKS', of: ({ openTasks }) => openTasks },
+      { title: 'CHARGED 30 D', of: ({ charged30Days }) => charged30Days },
       { title: 'CREATED', of: ({ createdAt }) => createdAt },
       { title: 'DISABLED', of: ({ disabledAt }) => disabledAt },
     ]);
     return { data: accounts, text, ...next };
   },
 };
+
+/** What each account was charged in the last thirty days, today included. */
+async function chargedOf(
+  db: Knex,
+  rows: readonly AccountRow[],
+): Promise<ReadonlyMap<string, number>> {
+  if (rows.length === 0) return new Map();
+  const asked = {
+    ...(await lastDays(db, 30)),
+    by: ['account'] as const,
+    accounts: rows.map(({ accountId }) => accountId),
+  };
+  const report = await slowTransaction(db, (trx) => usageIn(trx, asked), snapshot);
+  return new Map(report?.rows.map(({ of, chargedMicros }) => [of.account ?? '', chargedMicros]));
+}
 
 const show: AdminCommand = {
   name: 'accounts show',
@@ -110,8 +149,9 @@ export async function shownAccountOf(
 ): Promise<AccountAnswer> {
   const account = shownAccount(await knownAccount(db(), named));
   const terms = await findTerms(db(), account.accountId);
-  const data = { ...account, ...terms };
-  return { data, text: fields({ ...data, ...(terms ? shownTerms(terms, config) : {}) }) };
+  const inForce = terms ? shownTerms(terms, config) : {};
+  const data = { ...account, ...terms, inForce };
+  return { data, text: fields({ ...account, ...terms, ...inForce }) };
 }
 
 export const shownAccount = (row: AccountRow) => ({

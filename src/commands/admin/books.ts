@@ -28,7 +28,14 @@ const proof: AdminCommand = {
 
 const movements: AdminCommand = {
   name: 'statement',
-  http: { at: 'GET /accounts/:ID/statement', role: 'viewer' },
+  http: {
+    at: 'GET /accounts/:ID/statement',
+    role: 'viewer',
+    csv: {
+      columns: ['number', 'at', 'kind', 'taskId', 'amount', 'change', 'balanceAfter', 'reason'],
+      rows: 'movements',
+    },
+  },
   operands: ['ID'],
   options: pageOptions,
   about: "a customer's movements with the balance after each, the newest first",

@@ -1,12 +1,15 @@
-// Admin commands that list callbacks, show their attempts, send a callback again, and rotate a
-// webhook secret.
+// Admin commands that list callbacks, show their attempts, and send callbacks again.
 
 import type { Knex } from 'knex';
-import { beginResend, findCallback, listAttempts } from '../../callbacks/callbacks.rows';
-import { type ChangedCallback, listCallbacks } from '../../callbacks/list.rows';
+import {
+  beginResend,
+  beginResends,
+  findCallback,
+  listAttempts,
+} from '../../callbacks/callbacks.rows';
+import { type ChangedCallback, listCallbacks, listExhausted } from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
-import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
-import { includes, type OperatorRole } from '../../operators/roles.rules';
+import { includes } from '../../operators/roles.rules';
 import { isFinal } from '../../tasks/task.rules';
 import { findTask } from '../../tasks/tasks.rows';
 import { CommandError, notFound } from '../command';
@@ -16,17 +19,22 @@ import {
   accountIdOf,
   choiceOf,
   countOf,
-  durationOf,
   knownAccount,
+  momentOf,
   pageOf,
   pageOptions,
 } from './values';
+import { shownTo } from './webhooks';
 
 const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 
 const list: AdminCommand = {
   name: 'callbacks list',
-  http: { at: 'GET /callbacks', role: 'viewer' },
+  http: {
+    at: 'GET /callbacks',
+    role: 'viewer',
+    csv: { columns: ['taskId', 'accountId', 'state', 'deliveries', 'nextAt', 'changedAt', 'url'] },
+  },
   options: {
     state: { value: 'STATE', about: `those in this state only: ${states.join(', ')}` },
     account: { value: 'ID', about: 'those of this account only' },
@@ -120,27 +128,36 @@ const resend: AdminCommand = {
   },
 };
 
-/** The new secret is shown only once. The previous secrets also sign until the overlap ends. */
-const rotate: AdminCommand = {
-  name: 'webhooks rotate',
-  http: { at: 'POST /accounts/:ACCOUNT/secret', role: 'owner' },
-  operands: ['ACCOUNT'],
-  // The overlap is at most thirty days, so that a leaked secret does not sign for longer.
-  options: { overlap: { value: '24h', about: 'how long the old secrets sign too, up to 30d' } },
-  changes: (input) => ({ kind: 'account', id: input.operand('ACCOUNT') }),
-  about: 'a new webhook secret, which is shown once',
-  async run({ db, now }, input) {
-    const overlapMs = durationOf(input.option('overlap') ?? '24h', 'overlap', 30);
-    const { accountId } = await knownAccount(db(), input.operand('ACCOUNT'));
-    const webhookSecret = await rotateSecret(db(), accountId, overlapMs);
-    const oldSecretsSignUntil = new Date(now() + overlapMs);
-    const data = { accountId, webhookSecret, oldSecretsSignUntil };
-    const effect = `a new secret; the older ones sign until ${oldSecretsSignUntil.toISOString()}`;
-    return { data, text: `${fields(data)}\n\nThe secret is not shown again.`, effect };
+// A receiver that was down for a day missed as many at most. A command that has more is repeated.
+const resendsMax = 1_000;
+
+const resendFailed: AdminCommand = {
+  name: 'callbacks resend-failed',
+  http: { at: 'POST /accounts/:account/callbacks/resend', role: 'operator', asksWhy: true },
+  options: {
+    account: { value: 'ID', about: 'whose callbacks', required: true },
+    since: { value: 'DATE', about: 'given up since then: 2027-01-31 or a moment', required: true },
+  },
+  changes: (input) => ({ kind: 'account', id: input.option('account') ?? '' }),
+  about: `sends all callbacks again that were given up, the earliest ${resendsMax} of them`,
+  async run({ db }, input) {
+    const since = momentOf(input.option('since') ?? '', 'since');
+    const { accountId } = await knownAccount(db(), input.option('account') ?? '');
+    const found = await listExhausted(db(), { accountId, since, limit: resendsMax + 1 });
+    const taskIds = found.slice(0, resendsMax);
+    const begun = await beginResends(db(), taskIds);
+    const withoutWebhook = taskIds.length - begun.length;
+    const data = {
+      ...{ accountId, sent: begun.length, withoutWebhook },
+      areMore: found.length > resendsMax,
+    };
+    const effect = `deliveries begin: ${begun.length}; without a webhook: ${withoutWebhook}`;
+    const more = data.areMore ? '\nThere are more: run the command again.' : '';
+    return { data, text: `${fields(data)}${more}`, effect };
   },
 };
 
-export const callbackCommands = [list, show, resend, rotate];
+export const callbackCommands = [list, show, resend, resendFailed];
 
 const cursorOf = ({ changedMicros, taskId }: ChangedCallback) => `${changedMicros}.${taskId}`;
 
@@ -152,16 +169,6 @@ function changedAfter(input: Input): ChangedCallback | null {
   throw new CommandError(`--after is the "next" of the page before, not "${text}".`, 2, {
     param: 'after',
   });
-}
-
-/**
- * Hides the query of the URL, because the query may contain a password. A viewer sees only the origin:
- * the path of some receivers is their password.
- */
-function shownTo<T extends { readonly url: string }>(role: OperatorRole, callback: T): T {
-  const { url } = callback;
-  const isHidden = !includes(role, 'operator') && url !== '';
-  return { ...callback, url: isHidden ? `${new URL(url).origin}/…` : url.replace(/\?.*$/s, '?…') };
 }
 
 async function whyNone(db: Knex, taskId: string): Promise<string> {

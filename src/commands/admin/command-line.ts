@@ -74,6 +74,15 @@ export interface HttpRoute {
   readonly requires?: readonly string[];
   /** Options that only a command line has. */
   readonly without?: readonly string[];
+  /** The list as CSV, for calls with `format=csv`. */
+  readonly csv?: CsvOf;
+}
+
+export interface CsvOf {
+  /** Paths of the values in a row, such as `task.billing.held`; all values of the rows if absent. */
+  readonly columns?: readonly string[];
+  /** The name of the rows, if the data are not the rows themselves. */
+  readonly rows?: string;
 }
 
 export interface AdminCommand {

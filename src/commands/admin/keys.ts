@@ -7,10 +7,12 @@ import {
   listKeys,
   revokeKey,
 } from '../../accounts/keys.rows';
+import { setKeyRates } from '../../accounts/terms.rows';
 import type { Config } from '../../config/config';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
+import { rateOptions, ratesOf } from './terms';
 import {
   accountIdOf,
   countOf,
@@ -35,6 +37,7 @@ const create: AdminCommand = {
       value: 'DATE',
       about: 'refused from then on: 2027-01-31 (00:00 UTC) or 2027-01-31T18:00:00+08:00',
     },
+    ...rateOptions,
   },
   changes: (input) => ({ kind: 'account', id: input.option('account') ?? '' }),
   about: 'a new key, which is shown once',
@@ -42,6 +45,7 @@ const create: AdminCommand = {
     const limits = await limitsOf(config, input);
     const expiresAt = expiryOf(input, now());
     const name = input.option('name');
+    const rates = ratesOf(input);
     const { accountId } = await knownAccount(db(), input.option('account') ?? '');
     const data = await createKey(db(), {
       accountId,
@@ -49,6 +53,7 @@ const create: AdminCommand = {
       ...limits,
       ...(expiresAt ? { expiresAt } : {}),
     });
+    await setKeyRates(db(), data.keyId, rates);
     const shown = fields(expiresAt ? { ...data, expiresAt } : data);
     const end = expiresAt ? `\nIt is refused from ${moment(expiresAt)} on.` : '';
     const text = `${shown}\n\nThe key is not shown again.${end}`;
@@ -58,7 +63,25 @@ const create: AdminCommand = {
 
 const list: AdminCommand = {
   name: 'keys list',
-  http: { at: 'GET /keys', role: 'viewer' },
+  http: {
+    at: 'GET /keys',
+    role: 'viewer',
+    csv: {
+      columns: [
+        'keyId',
+        'accountId',
+        'name',
+        'lastFour',
+        'models',
+        'channels',
+        'createRate',
+        'readRate',
+        'createdAt',
+        'expiresAt',
+        'revokedAt',
+      ],
+    },
+  },
   options: { account: { value: 'ID', about: 'the keys of this account only' }, ...pageOptions },
   about: 'keys by their last four characters, with what they may do, the newest first',
   async run({ db }, input) {

@@ -7,7 +7,13 @@ import { accountIdOf, countOf, numberAfter, pageOf, pageOptions } from './values
 
 export const log: AdminCommand = {
   name: 'log',
-  http: { at: 'GET /log', role: 'viewer' },
+  http: {
+    at: 'GET /log',
+    role: 'viewer',
+    csv: {
+      columns: ['number', 'at', 'who', 'role', 'command', 'effect', 'accountId', 'why', 'via'],
+    },
+  },
   options: {
     account: { value: 'ID', about: 'acts on this account only' },
     who: { value: 'NAME', about: 'acts of this operator only' },

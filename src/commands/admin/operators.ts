@@ -11,6 +11,7 @@ import {
   renewKey,
 } from '../../operators/operators.rows';
 import { operatorRoles } from '../../operators/roles.rules';
+import { listSessions } from '../../operators/sessions.rows';
 import { CommandError, notFound } from '../command';
 import type { AdminCommand } from './command-line';
 import { fields, moment, table } from './tables';
@@ -102,7 +103,24 @@ const renew: AdminCommand = {
   },
 };
 
-export const operatorCommands = [list, add, disable, renew];
+const sessions: AdminCommand = {
+  name: 'operators sessions',
+  http: { at: 'GET /operators/sessions', role: 'owner' },
+  about: 'who is signed in to the console with a browser, the last seen first',
+  async run({ db }) {
+    const data = await listSessions(db());
+    const text = table(data, [
+      { title: 'OPERATOR', of: ({ operatorId }) => operatorId },
+      { title: 'NAME', of: ({ name }) => name },
+      { title: 'ROLE', of: ({ role }) => role },
+      { title: 'SIGNED IN', of: ({ createdAt }) => createdAt },
+      { title: 'SEEN', of: ({ seenAt }) => seenAt },
+    ]);
+    return { data, text };
+  },
+};
+
+export const operatorCommands = [list, sessions, add, disable, renew];
 
 async function knownOperator(db: Knex, named: string): Promise<OperatorRow> {
   const operator = await findOperator(db, named);

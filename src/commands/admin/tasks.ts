@@ -18,11 +18,32 @@ import { accountIdOf, choiceOf, countOf, momentOf, pageOptions } from './values'
 
 const list: AdminCommand = {
   name: 'tasks list',
-  http: { at: 'GET /tasks', role: 'viewer' },
+  http: {
+    at: 'GET /tasks',
+    role: 'viewer',
+    csv: {
+      columns: [
+        'taskId',
+        'accountId',
+        'status',
+        'model',
+        'traceId',
+        'createdAt',
+        'deadlineAt',
+        'task.error.code',
+        'task.billing.held',
+        'task.billing.charged',
+        'task.billing.refunded',
+        'task.billing.currency',
+      ],
+    },
+  },
   options: {
     account: { value: 'ID', about: 'those of this account only' },
     status: { value: 'STATUS', about: `those in this status only: ${taskStatuses.join(', ')}` },
     model: { value: 'MODEL', about: 'those of this model only' },
+    key: { value: 'KEYID', about: 'those that this key created only' },
+    error: { value: 'CODE', about: 'failed ones with this code only, such as task_expired' },
     label: { value: 'NAME=VALUE', about: 'those with this label only' },
     from: { value: 'DATE', about: 'those created from then on: 2027-01-31 or a moment' },
     to: { value: 'DATE', about: 'those created before' },
@@ -31,7 +52,10 @@ const list: AdminCommand = {
   },
   about: 'stored tasks, the newest first',
   async run({ db }, input) {
-    const status = choiceOf(input, 'status', taskStatuses);
+    const [keyId, errorCode] = [input.option('key'), input.option('error')];
+    // The indexes of ended tasks then leave out the succeeded ones.
+    const failed = errorCode === undefined ? undefined : 'failed';
+    const status = choiceOf(input, 'status', taskStatuses) ?? failed;
     const limit = countOf(input, 'limit', 50, 10_000);
     const model = input.option('model');
     const accountId = await accountIdOf(db(), input);
@@ -40,6 +64,8 @@ const list: AdminCommand = {
       ...(status ? { status } : {}),
       ...(accountId === undefined ? {} : { accountId }),
       ...(model === undefined ? {} : { model }),
+      ...(keyId === undefined ? {} : { keyId }),
+      ...(errorCode === undefined ? {} : { errorCode }),
       labels: labelsOf(input),
       createdAfter: secondsOf(input, 'from'),
       createdBefore: secondsOf(input, 'to'),

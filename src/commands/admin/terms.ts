@@ -57,14 +57,17 @@ const terms: AdminCommand = {
   },
 };
 
+/** How often a key may call. */
+export const rateOptions = {
+  'create-rate': { value: 'N', about: 'creates a second, or none for CREATE_RATE_PER_SECOND' },
+  'read-rate': { value: 'N', about: 'reads of tasks a second, or none for READ_RATE_PER_SECOND' },
+} as const;
+
 const keyTerms: AdminCommand = {
   name: 'keys terms',
   http: { at: 'POST /keys/:KEYID/terms', role: 'operator' },
   operands: ['KEYID'],
-  options: {
-    'create-rate': { value: 'N', about: 'creates a second, or none for CREATE_RATE_PER_SECOND' },
-    'read-rate': { value: 'N', about: 'reads of tasks a second, or none for READ_RATE_PER_SECOND' },
-  },
+  options: rateOptions,
   changes: (input) =>
     isEmpty(ratesOf(input)) ? null : { kind: 'key', id: input.operand('KEYID') },
   about: 'shows how often a key may call, or changes it within 30 seconds',
@@ -156,7 +159,7 @@ async function refuseUnknownList(config: Config, input: Input): Promise<void> {
   throw new CommandError(`${config.catalogueFile} has ${known}, and not "${name}".`, 2);
 }
 
-function ratesOf(input: Input): Changes<Rates> {
+export function ratesOf(input: Input): Changes<Rates> {
   return { createRate: limitOf(input, 'create-rate'), readRate: limitOf(input, 'read-rate') };
 }
 

@@ -34,7 +34,7 @@ import { accountIdOf, choiceOf, countOf, knownAccount } from './values';
 
 const report: AdminCommand = {
   name: 'usage',
-  http: { at: 'GET /usage', role: 'viewer', without: ['csv'] },
+  http: { at: 'GET /usage', role: 'viewer', without: ['csv'], csv: { rows: 'rows' } },
   options: {
     from: { value: 'DAY', about: 'the first day (30 days with the last one)' },
     to: { value: 'DAY', about: 'the last day (today)' },

@@ -1,0 +1,93 @@
+// Answers a list of the admin API as CSV: all its pages, as one file. Only two files are sent at once,
+// so that exports leave connections of the database for the pages of operators.
+
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import type { Answer, CsvOf, Input } from '../commands/admin/command-line';
+import { type CsvCell, csvOf } from '../contract/csv';
+import type { ConsoleDeps } from './deps';
+import { ConsoleRefusal } from './refusal';
+
+const pageRows = 1_000;
+const rowsMax = 100_000;
+const atOnceMax = 2;
+
+export interface Exported {
+  readonly csv: CsvOf;
+  readonly route: string;
+  readonly operator: string;
+  /** Reads the page that begins after this. */
+  readonly read: (after: string | undefined, limit: number) => Promise<Answer>;
+}
+
+export function createExports({ log }: Pick<ConsoleDeps, 'log'>) {
+  let running = 0;
+  return async (ctx: Context, { csv, route, operator, read }: Exported): Promise<void> => {
+    if (running >= atOnceMax) throw new ConsoleRefusal('too_many_exports', tooMany);
+    running += 1;
+    let rows = 0;
+    const leave = () => {
+      running -= 1;
+      log.info({ event: 'exported', operator, route, rows }, 'a list was sent as CSV');
+    };
+    async function* lines(first: Answer): AsyncGenerator<string, void> {
+      const columns = columnsOf(csv, first.data);
+      yield csvOf(columns, []);
+      for (let page = first; ; page = await read(page.next, pageRows)) {
+        const found = rowsIn(csv, page.data);
+        rows += found.length;
+        yield csvOf(
+          columns,
+          found.map((row) => cellsOf(row, columns)),
+        ).replace(/^.*\r\n/, '');
+        if (page.next === undefined) return;
+        if (rows >= rowsMax) return void (yield `${JSON.stringify(cutOff)}\r\n`);
+      }
+    }
+    try {
+      // Refusals of the first page are answered as usual.
+      const body = Readable.from(lines(await read(undefined, pageRows)), { objectMode: false });
+      body.once('close', leave);
+      ctx.attachment(`${route.split('/').at(-1)}.csv`);
+      ctx.type = 'text/csv';
+      ctx.body = body;
+    } catch (error) {
+      running -= 1;
+      throw error;
+    }
+  };
+}
+
+const tooMany = `${atOnceMax} lists are being sent as CSV already. Try again in a minute.`;
+const cutOff = `The list has more than ${rowsMax} rows. Choose fewer with its filters.`;
+
+/** The input of a page of the export. */
+export function pageInput(input: Input, after: string | undefined, limit: number): Input {
+  const set: Readonly<Record<string, string | undefined>> = { after, limit: String(limit) };
+  return {
+    ...input,
+    option: (name) => (Object.hasOwn(set, name) ? set[name] : input.option(name)),
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function rowsIn({ rows }: CsvOf, data: unknown): readonly Row[] {
+  return (rows === undefined ? data : (data as Row)[rows]) as readonly Row[];
+}
+
+function columnsOf(csv: CsvOf, data: unknown): readonly string[] {
+  return csv.columns ?? Object.keys(rowsIn(csv, data)[0] ?? {});
+}
+
+const cellsOf = (row: Row, columns: readonly string[]): Record<string, CsvCell> =>
+  Object.fromEntries(columns.map((path) => [path, textOf(valueAt(row, path))]));
+
+const valueAt = (row: Row, path: string): unknown =>
+  path.split('.').reduce<unknown>((at, name) => (at as Row | undefined)?.[name], row);
+
+function textOf(value: unknown): CsvCell {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.join(' ');
+  return typeof value === 'number' ? value : value === null ? null : String(value ?? '');
+}

@@ -1,0 +1,200 @@
+// Tests the lists of the admin API: their figures and filters, and the same lists as CSV.
+
+import { closeTask } from '../../src/money/ledger.rows';
+import { rollUp } from '../../src/money/roll-up.rows';
+import { adminWith } from '../support/admin';
+import { aClosing, anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { aFinalTask } from '../support/callbacks';
+import { startConsole, type TestConsole } from '../support/console';
+import { uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
+import { aWebhook, startWebhookWorker } from '../support/webhook-worker';
+
+const taskQueue = uniqueTaskQueue();
+let served: TestConsole;
+const admin = adminWith(() => served.environment);
+beforeAll(async () => {
+  served = await startConsole({ settings: { TEMPORAL_TASK_QUEUE: taskQueue } });
+});
+afterAll(() => served.close());
+
+async function aCustomer(name = 'Acme'): Promise<string> {
+  const made = await admin(['accounts', 'create', '--name', name, '--credit', '100', '--json']);
+  return made.json.accountId;
+}
+
+async function aTask(accountId: string, chargeMicros: number | null): Promise<string> {
+  const { db } = served.database;
+  const taskId = aTaskId();
+  await openNew(db, anOpening(accountId, taskId, 2_000_000));
+  await closeTask(db, aClosing(taskId, 2_000_000, chargeMicros));
+  return taskId;
+}
+
+const get = (path: string, role: 'viewer' | 'operator' | 'owner' = 'viewer') =>
+  served.as(role, 'GET', path);
+
+test('the list of customers says what each was charged in thirty days, also before the roll-up', async () => {
+  const [one, other] = [await aCustomer('One'), await aCustomer('Other')];
+  await aTask(one, 1_500_000);
+  await rollUp(served.database.db, 'UTC');
+  await aTask(one, 250_000);
+  await aTask(one, null);
+  const { json } = await get('/accounts');
+  const charged = Object.fromEntries(
+    json.data.map((row: { accountId: string; charged30Days: string }) => [
+      row.accountId,
+      row.charged30Days,
+    ]),
+  );
+  expect([charged[one], charged[other]]).toEqual(['1.750000', '0.000000']);
+});
+
+test('tasks are found by the key that made them and by the code of their error', async () => {
+  const accountId = await aCustomer();
+  const { db } = served.database;
+  const [failed, mine] = [await aTask(accountId, null), await aTask(accountId, 1)];
+  await db('tasks').where({ id: mine }).update({ key_id: 'key_mine' });
+  const idsOf = async (query: string) => {
+    const { json } = await get(`/tasks?account=${accountId}&${query}`);
+    return json.data.map(({ taskId }: { taskId: string }) => taskId);
+  };
+  expect(await idsOf('key=key_mine')).toEqual([mine]);
+  expect(await idsOf('error=task_error')).toEqual([failed]);
+  expect(await idsOf('error=task_error&key=key_mine')).toEqual([]);
+  expect(await idsOf('error=task_expired')).toEqual([]);
+  const all = await get('/tasks?error=task_error');
+  expect(all.json.data).toContainEqual(expect.objectContaining({ taskId: failed }));
+});
+
+test('a list by key examines a thousand tasks at most, and goes on behind them', async () => {
+  const accountId = await aCustomer();
+  const { db } = served.database;
+  await db.raw(
+    `insert into tasks (id, account_id, key_id, model, request, plan, request_hash, trace_id,
+                        created_at, deadline_at, finished_at, object)
+     select 'task_' || lpad(n::text, 26, '0'), ?, case when n = 1 then 'key_old' else 'key_other' end,
+            'm', '{}', '{}', '', '', now() + n * interval '1 s', now(), now(),
+            json_build_object('id', 'task_' || lpad(n::text, 26, '0'), 'status', 'succeeded', 'model', 'm', 'data', json_build_array())
+       from generate_series(1, 1100) n`,
+    [accountId],
+  );
+  const path = `/tasks?account=${accountId}&key=key_old`;
+  const first = await get(path);
+  expect([first.json.data, typeof first.json.next]).toEqual([[], 'string']);
+  const second = await get(`${path}&after=${first.json.next}`);
+  expect(second.json.data).toHaveLength(1);
+  expect(second.json.next).toBeUndefined();
+  const { headers, text } = await get(`${path}&format=csv`);
+  expect(headers['content-disposition']).toBe('attachment; filename="tasks.csv"');
+  expect(text.split('\r\n')).toHaveLength(3);
+});
+
+test('a list as CSV has all pages and no formula, and the log says who took how many rows', async () => {
+  const names = ['=HYPERLINK("http://x")', '-2+3', 'plain'];
+  for (const name of names) await aCustomer(name);
+  const { json } = await get('/accounts?limit=100');
+  const { status, text, headers } = await get('/accounts?format=csv&find=acct_', 'operator');
+  expect([status, headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+  const lines = text.trimEnd().split('\r\n');
+  expect(lines[0]).toMatch(/^accountId,name,available,/);
+  expect(lines).toHaveLength(1 + json.data.length);
+  expect(text).toContain(`,"'=HYPERLINK(""http://x"")",`);
+  expect(text).toContain(`,'-2+3,`);
+  await until('the export is logged', () =>
+    served.lines.some(({ event, rows }) => event === 'exported' && rows === json.data.length),
+  );
+  expect(served.lines.find(({ event }) => event === 'exported')).toBeDefined();
+  expect(served.lines.filter(({ event }) => event === 'exported').at(-1)).toMatchObject({
+    operator: 'operator',
+    route: 'GET /accounts',
+  });
+});
+
+test('the CSV of a statement has the movements that the page has', async () => {
+  const accountId = await aCustomer();
+  await aTask(accountId, 1_000_000);
+  const { json } = await get(`/accounts/${accountId}/statement`);
+  const { text } = await get(`/accounts/${accountId}/statement?format=csv`);
+  const balances = text
+    .trimEnd()
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(',')[6]);
+  expect(balances).toEqual(
+    json.data.movements.map(({ balanceAfter }: { balanceAfter: string }) => balanceAfter),
+  );
+});
+
+test.each([
+  ['/accounts?format=xml', 400],
+  ['/accounts/acct_none/statement?format=csv', 404],
+  ['/channels?format=csv', 400],
+])('%s is refused with %i', async (path, status) => {
+  expect((await get(path)).status).toBe(status);
+});
+
+test('a viewer sees only the origin of a webhook, and who tests one learns its answer', async () => {
+  const accountId = await aCustomer();
+  const worker = await startWebhookWorker(served.database, taskQueue);
+  try {
+    const id = await aWebhook(served.database.db, accountId, `${worker.sink.url}/secret-path`);
+    const path = `/accounts/${accountId}/webhooks`;
+    const origin = new URL(worker.sink.url).origin;
+    expect((await get(path)).json.data).toMatchObject([{ webhookId: id, url: `${origin}/…` }]);
+    expect((await get(path, 'operator')).text).toContain('secret-path');
+    const tested = await served.as('operator', 'POST', `/webhooks/${id}/test`);
+    expect(tested.json.data).toMatchObject({ webhookId: id, status: 204, error: null });
+    const none = await served.as('operator', 'POST', '/webhooks/wh_none/test');
+    expect(none.status).toBe(404);
+  } finally {
+    await worker.close();
+  }
+  const other = await aWebhook(served.database.db, accountId, 'https://hooks.example.com/in');
+  const away = await served.as('operator', 'POST', `/webhooks/${other}/test`);
+  expect([away.status, away.json.error.message]).toEqual([
+    503,
+    expect.stringContaining('needs a worker'),
+  ]);
+});
+
+test('callbacks that were given up since a time are sent again, and no others', async () => {
+  const accountId = await aCustomer();
+  const { db } = served.database;
+  const send = async (state: string, changedAt: string) => {
+    const id = await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId });
+    await db('callbacks').where({ task_id: id }).update({ state, changed_at: changedAt });
+    return id;
+  };
+  const fresh = await send('exhausted', '2026-05-02');
+  await send('exhausted', '2026-04-30');
+  await send('delivered', '2026-05-02');
+  await send('stopped', '2026-05-02');
+  const body = { since: '2026-05-01', why: 'the receiver was down' };
+  const path = `/accounts/${accountId}/callbacks/resend`;
+  const { json } = await served.as('operator', 'POST', path, body);
+  expect(json.data).toEqual({ accountId, sent: 1, withoutWebhook: 0, areMore: false });
+  const pending = await get(`/callbacks?account=${accountId}&state=pending`);
+  expect(pending.json.data).toMatchObject([{ taskId: fresh, deliveries: 2 }]);
+  const again = await served.as('operator', 'POST', path, body);
+  expect(again.json.data).toMatchObject({ sent: 0 });
+});
+
+test('an owner sees which sessions are open', async () => {
+  const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+  const body = JSON.stringify({ key: served.keys.viewer });
+  const { headers: answered } = await served.call('POST', '/session', headers, body);
+  const { json } = await get('/operators/sessions', 'owner');
+  expect(json.data).toMatchObject([{ name: 'viewer', role: 'viewer' }]);
+  const cookie = String(answered['set-cookie']).split(';')[0] ?? '';
+  await served.call('DELETE', '/session', { cookie, 'sec-fetch-site': 'same-origin' });
+  expect((await get('/operators/sessions', 'owner')).json.data).toEqual([]);
+});
+
+test('the command line limits the calls of a key when it is made', async () => {
+  const accountId = await aCustomer();
+  const { json } = await admin(`keys create --account ${accountId} --create-rate 3 --json`);
+  const { json: keys } = await admin(`keys list --account ${accountId} --json`);
+  expect(keys).toContainEqual(expect.objectContaining({ keyId: json.keyId, createRate: 3 }));
+});
