@@ -10,6 +10,7 @@ import { useAddress } from './route.js';
 import { SignIn } from './sign-in.js';
 import { TaskPage } from './task.js';
 import { TasksPage } from './tasks.js';
+import { UsagePage } from './usage.js';
 
 function App() {
   const [isIn, setIn] = useState(true);
@@ -34,7 +35,10 @@ function Workbench({ onSignedOut }) {
     <header class="top">
       <a class="brand" href="#/tasks">Console</a>
       <nav aria-label="Pages">
-        <a href="#/tasks" aria-current=${view === 'tasks' ? 'page' : undefined}>Tasks</a>
+        ${pages.map(
+          ([name, title]) => html`<a key=${name} href=${`#/${name}`}
+            aria-current=${view === name ? 'page' : undefined}>${title}</a>`,
+        )}
       </nav>
       <span class="me">${me.value ? `${me.value.data.name}, ${me.value.data.role}` : '…'}</span>
       <${Theme} />
@@ -45,9 +49,15 @@ function Workbench({ onSignedOut }) {
   `;
 }
 
+const pages = [
+  ['tasks', 'Tasks'],
+  ['usage', 'Usage'],
+];
+
 function pageOf(view, id, query, shared) {
   if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
   if (view === 'tasks') return html`<${TasksPage} query=${query} ...${shared} />`;
+  if (view === 'usage') return html`<${UsagePage} query=${query} ...${shared} />`;
   return html`<main><h1>Nothing here</h1><p><a href="#/tasks">Tasks</a></p></main>`;
 }
 

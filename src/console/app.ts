@@ -121,9 +121,12 @@ function ownRoutes(deps: ConsoleDeps, signIn: SignIn, admit: Admit): Handlers {
     },
     [`GET ${prefix}/me`]: async (ctx) => {
       const { operatorId, name, role } = await admit(ctx, 'viewer');
-      const { currency, temporalUiUrl, temporalNamespace } = config;
+      const { currency, reportsTimeZone: timeZone, temporalUiUrl, temporalNamespace } = config;
       ctx.body = {
-        data: { operatorId, name, role, currency, temporalUiUrl, temporalNamespace, version },
+        data: {
+          ...{ operatorId, name, role, currency, timeZone },
+          ...{ temporalUiUrl, temporalNamespace, version },
+        },
       };
     },
     [`GET ${prefix}/openapi.json`]: async (ctx) => {

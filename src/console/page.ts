@@ -7,10 +7,18 @@ import { filesOf, pagePolicy, vendorFiles } from '../gateway/page-files';
 
 /** What the console uses of the playground. */
 const shared = [
-  ...['api', 'controls', 'format', 'header', 'hooks', 'pagination', 'preact', 'session'].map(
-    (name) => `/page/${name}.js`,
-  ),
-  ...['/page/base.css', '/page/parts.css', '/page/icon.svg'],
+  ...[
+    'api',
+    'bars',
+    'controls',
+    'format',
+    'header',
+    'hooks',
+    'pagination',
+    'preact',
+    'session',
+  ].map((name) => `/page/${name}.js`),
+  ...['/page/stacks.js', '/page/base.css', '/page/parts.css', '/page/bars.css', '/page/icon.svg'],
 ];
 
 interface Origins {

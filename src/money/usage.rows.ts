@@ -56,8 +56,11 @@ export interface Usage {
   readonly jobs: number;
   /** Those whose cost is not known. */
   readonly withoutCost: number;
-  /** What the jobs whose cost is known brought in and cost; null if there is none. */
-  readonly known: { readonly revenueMicros: number; readonly costMicros: number } | null;
+  /**
+   * What the jobs whose cost is known brought in and cost; null if there is none. A row that only has
+   * corrections of such jobs has no cost, so that the revenues of rows add up to their total.
+   */
+  readonly known: { readonly revenueMicros: number; readonly costMicros: number | null } | null;
   /** The cost of videos whose task failed. */
   readonly lostCostMicros: number;
 }
@@ -179,6 +182,7 @@ function sumOf(rows: readonly RawRow[]): Readonly<Record<Figure, number>> {
 
 function usageOf(row: Readonly<Record<Figure, number>>): Usage {
   const revenue = row.charged - row.corrected;
+  const isKnown = row.jobs > row.without_cost;
   return {
     tasks: row.tasks,
     failed: row.failed,
@@ -188,8 +192,11 @@ function usageOf(row: Readonly<Record<Figure, number>>): Usage {
     jobs: row.jobs,
     withoutCost: row.without_cost,
     known:
-      row.jobs > row.without_cost
-        ? { revenueMicros: revenue - row.revenue_without_cost, costMicros: row.cost }
+      isKnown || revenue !== row.revenue_without_cost
+        ? {
+            revenueMicros: revenue - row.revenue_without_cost,
+            costMicros: isKnown ? row.cost : null,
+          }
         : null,
     lostCostMicros: row.lost_cost,
   };

@@ -241,13 +241,14 @@ type Shown = ReturnType<typeof shown>;
 
 /** Cost and margin are those of the jobs whose cost is known. */
 function shown({ chargedMicros, correctedMicros, lostCostMicros, known, ...counts }: Usage) {
+  const cost = known?.costMicros ?? null;
   return {
     ...counts,
     charged: amount(chargedMicros),
     corrected: amount(correctedMicros),
-    cost: known ? amount(known.costMicros) : null,
-    margin: known ? amount(known.revenueMicros - known.costMicros) : null,
-    percent: known ? percentOf(known.revenueMicros, known.costMicros) : null,
+    cost: cost === null ? null : amount(cost),
+    margin: known ? amount(known.revenueMicros - (cost ?? 0)) : null,
+    percent: known && cost !== null ? percentOf(known.revenueMicros, cost) : null,
     lostCost: amount(lostCostMicros),
   };
 }

@@ -1,0 +1,104 @@
+// One console and one browser for the tests of a page: sign-in, axe in both themes and at two widths, and
+// what the browser complained about.
+
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { OperatorRole } from '../../src/operators/roles.rules';
+import { findChromium } from '../playground/browser';
+import { violationsOf } from '../support/axe';
+import { startConsole, type TestConsole } from '../support/console';
+import { until } from '../support/until';
+
+const executablePath = findChromium();
+export const describeInBrowser = executablePath ? describe : describe.skip;
+
+export interface ConsoleInBrowser {
+  readonly served: TestConsole;
+  readonly page: Page;
+  /** Errors of scripts, and lines of errors except refused calls. */
+  readonly complaints: readonly string[];
+  /** The hosts that the page asked. */
+  readonly hosts: ReadonlySet<string>;
+  /** The texts of the admin API's answers since the last sign-in. */
+  readonly answers: readonly string[];
+  signIn(role: OperatorRole, hash: string): Promise<void>;
+  /** The violations that axe finds, by theme, width and state. Each state leads the page to itself. */
+  violations(states: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export async function openConsole(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ConsoleInBrowser> {
+  const served = await startConsole({ settings });
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+  const browser: Browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  page.setDefaultTimeout(60_000);
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+  const answers: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const isRefusal = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
+  });
+  page.on('request', (request) => {
+    if (request.url().startsWith('http')) hosts.add(new URL(request.url()).host);
+  });
+  page.on('response', (response) => {
+    if (!response.url().includes('/admin/v1/')) return;
+    void response.text().then(
+      (text) => answers.push(text),
+      () => undefined,
+    );
+  });
+  return {
+    ...{ served, page, complaints, hosts, answers },
+    async signIn(role, hash) {
+      await page.context().clearCookies();
+      const label = page.getByLabel('Key of an operator');
+      // On a busy machine the browser may give up a file of the page, which is then loaded again.
+      await until('the sign-in is shown', async () => {
+        await page.goto('about:blank');
+        await page.goto(`${served.url}/${hash}`);
+        return label.waitFor({ timeout: 15_000 }).then(
+          () => true,
+          () => false,
+        );
+      });
+      answers.length = 0;
+      await label.fill(served.keys[role]);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText(`${role}, ${role}`).waitFor();
+    },
+    async violations(states) {
+      const found: string[] = [];
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const [state, lead] of Object.entries(states)) {
+          await lead();
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+            const where = `${colorScheme}, ${width}, ${state}`;
+            found.push(...(await violationsOf(page)).map((one) => `${where}: ${one}`));
+            // A folder for a picture of each state, to look at.
+            if (process.env.SHOTS) {
+              await page.screenshot({
+                path: `${process.env.SHOTS}/${state}-${width}-${colorScheme}.png`,
+                fullPage: true,
+              });
+            }
+          }
+          const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+          if (wide > width) found.push(`${width}, ${state}: the page is ${wide} wide`);
+        }
+      }
+      await page.setViewportSize({ width: 1280, height: 900 });
+      return found;
+    },
+    async close() {
+      await browser.close();
+      await served.close();
+    },
+  };
+}

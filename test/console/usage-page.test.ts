@@ -1,0 +1,186 @@
+// Tests the page Usage with a real browser, on random months of three customers: the bars, the table, the
+// CSV, the admin API and the command line have the same figures.
+
+import { writeWorld } from '../money/usage-world';
+import { adminWith } from '../support/admin';
+import { randomFrom, seedOfRun } from '../support/books';
+import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-browser';
+
+interface Bar {
+  readonly name: string;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+describeInBrowser('the page Usage', () => {
+  let opened: ConsoleInBrowser;
+  const admin = adminWith(() => opened.served.environment);
+  const random = randomFrom(seedOfRun());
+
+  beforeAll(async () => {
+    opened = await openConsole();
+    await writeWorld(opened.served.database.db, random, { steps: 300, days: 25 });
+  }, 180_000);
+  afterAll(() => opened?.close());
+
+  const show = async (query: string) => {
+    const { page, served } = opened;
+    await page.goto(`${served.url}/#/usage?${query}`);
+    await page.getByRole('region', { name: 'Figures' }).waitFor();
+  };
+  /** The bars as they are drawn. */
+  const bars = () =>
+    opened.page.evaluate(
+      `[...document.querySelectorAll('.bars .bar')].map((bar) => ({
+        name: bar.dataset.name,
+        values: Object.fromEntries([...bar.querySelectorAll('[data-series]')].map(
+          ({ dataset }) => [dataset.series, Number(dataset.value)])),
+      }))`,
+    ) as Promise<readonly Bar[]>;
+  const sumOf = (drawn: readonly Bar[]) =>
+    drawn.flatMap(({ values }) => Object.values(values)).reduce((sum, one) => sum + one, 0);
+  const micros = (amount: string) => Math.round(Number(amount.replaceAll(',', '')) * 1e6);
+
+  test('the bars, the table, the answer and the command say the same, however they are split', async () => {
+    const { page } = opened;
+    await opened.signIn('operator', '#/usage');
+    const { total, rows } = (await admin('usage --json')).json;
+    const { day } = rows.find(({ charged }: { charged: string }) => Number(charged) > 0);
+    const ofDay = (await admin(`usage --from ${day} --to ${day} --json`)).json.total;
+    for (const by of ['', 'model', 'account', 'key', 'channel']) {
+      await show(`by=${by}`);
+      const split = by === 'account' ? ' and customer' : by && ` and ${by}`;
+      await page.getByRole('img', { name: `Charged by day${split}`, exact: true }).waitFor();
+      const drawn = await bars();
+      expect(drawn).toHaveLength(30);
+      expect(sumOf(drawn)).toBe(micros(total.charged));
+      const foot = await page.locator('tfoot td').allTextContents();
+      expect(foot.map((text) => text.trim().replaceAll(',', ''))).toEqual([
+        ...[total.charged, total.corrected, `${total.tasks}`, `${total.failed}`],
+        ...[
+          `${total.seconds}`,
+          total.cost,
+          total.margin,
+          expect.stringMatching(`^${total.withoutCost} jobs?$`),
+        ],
+      ]);
+      await show(`by=${by}&from=${day}&to=${day}`);
+      await page.getByText(`${day} to ${day}`).waitFor();
+      const [bar, ...others] = await bars();
+      expect([bar?.name, others]).toEqual([day, []]);
+      expect(sumOf([bar as Bar])).toBe(micros(ofDay.charged));
+    }
+    for (const [measure, expected] of [
+      ['tasks', total.tasks],
+      ['failed', total.failed],
+      ['cost', micros(total.cost)],
+      ['margin', micros(total.margin)],
+    ]) {
+      await show(`measure=${measure}&by=model`);
+      await page.getByRole('img', { name: new RegExp(`^${measure} by`, 'i') }).waitFor();
+      expect([measure, sumOf(await bars())]).toEqual([measure, expected]);
+    }
+  });
+
+  test('jobs without a known cost have their own column, and their cost is never 0', async () => {
+    const { page, served } = opened;
+    await opened.signIn('operator', '#/usage?by=channel');
+    await served.database.db.raw(`update jobs set cost_micros = null where channel = 'kling'`);
+    await served.database.db.raw('delete from usage_days');
+    await show('by=channel&channel=kling&measure=cost');
+    const { total } = (await admin('usage --channel kling --json')).json;
+    expect([total.cost, total.withoutCost]).toEqual([null, total.jobs]);
+    await page.getByText(`The cost of ${total.jobs} job`).waitFor();
+    const foot = await page.locator('tfoot td').allTextContents();
+    expect(foot.slice(-3).map((text) => text.trim())).toEqual([
+      '–',
+      expect.any(String),
+      `${total.jobs} jobs`,
+    ]);
+  });
+
+  test('the arrow keys read the figures of each bar', async () => {
+    const { page } = opened;
+    await opened.signIn('viewer', '#/usage?range=7');
+    await show('range=7');
+    const chart = page.getByRole('img', { name: 'Charged by day' });
+    await chart.focus();
+    const [first, second] = await bars();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('status').getByText(`${first?.name}: `).waitFor();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('status').getByText(`${second?.name}: `).waitFor();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    const sixth = (await bars()).at(-2)?.name;
+    await page.getByRole('status').getByText(`${sixth}: `).waitFor();
+  });
+
+  test('a reload, the back button and a link keep what is asked; longer periods get wider bars', async () => {
+    const { page } = opened;
+    await opened.signIn('viewer', '#/usage?range=90&by=model&measure=tasks');
+    await page.getByRole('img', { name: 'Tasks by day and model' }).waitFor();
+    await page.getByLabel('Split by').selectOption('account');
+    await page.getByRole('img', { name: 'Tasks by day and customer' }).waitFor();
+    await page.reload();
+    await page.getByRole('img', { name: 'Tasks by day and customer' }).waitFor();
+    await page.goBack();
+    await page.getByRole('img', { name: 'Tasks by day and model' }).waitFor();
+    await page.getByLabel('Days', { exact: true }).selectOption('custom');
+    await page.getByLabel('From').fill('2026-01-01');
+    await page.getByRole('img', { name: 'Tasks by week and model' }).waitFor();
+    await page.getByLabel('Days', { exact: true }).selectOption('all');
+    await page.getByRole('img', { name: 'Tasks by month and model' }).waitFor();
+  });
+
+  test('a viewer gets no cost, and a lost console is said and found again', async () => {
+    const { page, answers } = opened;
+    await opened.signIn('viewer', '#/usage?by=channel&measure=cost');
+    await page.getByRole('img', { name: 'Charged by day and channel' }).waitFor();
+    const measures = await page.getByLabel('Measure').locator('option').allTextContents();
+    expect(measures).toEqual(['Charged', 'Tasks', 'Failed', 'Seconds']);
+    expect(answers.join()).toContain('"charged"');
+    expect(answers.join()).not.toMatch(/"(cost|margin|percent|lostCost)"/);
+    await page.route('**/admin/v1/usage?**', (route) => route.abort());
+    await page.getByLabel('Measure').selectOption('tasks');
+    await page.getByLabel('Split by').selectOption('model');
+    await page.getByText('The console does not answer at the moment.').waitFor();
+    await page.unroute('**/admin/v1/usage?**');
+    await page.getByRole('img', { name: 'Tasks by day and model' }).waitFor();
+  });
+
+  test('axe finds no violation in any state, and nothing complained', async () => {
+    const { page, served } = opened;
+    await opened.signIn('operator', '#/usage');
+    const go = (query: string) => page.goto(`${served.url}/#/usage?${query}`);
+    const found = await opened.violations({
+      loading: async () => {
+        await page.route('**/admin/v1/usage?**', () => undefined);
+        await go('range=7');
+        await page.getByText('…', { exact: true }).waitFor();
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      },
+      filled: async () => {
+        await show('by=model&measure=margin');
+        await page.getByRole('img', { name: 'Margin by day and model' }).hover();
+      },
+      accounts: () => show('by=account&range=7'),
+      empty: async () => {
+        await go('channel=none');
+        await page.getByText('Nothing ended from').waitFor();
+      },
+      refused: async () => {
+        await go('account=nobody');
+        await page.getByText('There is no account nobody').waitFor();
+      },
+      lost: async () => {
+        await page.route('**/admin/v1/usage?**', (route) => route.abort());
+        await go('by=key');
+        await page.getByText('The console does not answer at the moment.').waitFor();
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      },
+    });
+    expect(found).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    expect(opened.hosts.size).toBe(1);
+  });
+});
