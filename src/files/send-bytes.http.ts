@@ -87,6 +87,8 @@ async function openBytes(
     observer.fileWithoutBytes(id);
     throw new Error(`The storage has no object of the file ${id}.`);
   }
+  // Each limit of a download waits for the end of the response. Node would warn of eleven listeners.
+  ctx.res.setMaxListeners(20);
   ctx.res.once('close', () => bytes.destroy());
   // The client may have disconnected before. No later event reports that.
   if (ctx.res.destroyed) bytes.destroy();
