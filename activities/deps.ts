@@ -7,6 +7,7 @@ import type { Config } from '../src/config/config';
 import type { Storage } from '../src/files/storage/storage';
 import type { TaskInput } from '../src/tasks/task-transactions.rules';
 import type { CallbackInput } from '../workflows/messages';
+import type { HostShare } from './callbacks/per-host-limit';
 import type { ActivityEvents } from './events';
 import type { Channels } from './providers/channels';
 
@@ -27,6 +28,8 @@ export interface WorkerDeps {
   readonly startDelivery: (input: CallbackInput) => Promise<void>;
   /** Starts the missing watchers of the channels in the catalogue and of the given channels. */
   readonly ensureWatchers: (channels: readonly string[]) => Promise<void>;
+  /** The limit of messages at the same time, for callbacks and alerts together. */
+  readonly hostShare: HostShare;
   readonly settings: ActivitySettings;
 }
 

@@ -2,7 +2,7 @@
 // workflow counts the attempts and schedules the next attempt. If the receiver has reached its
 // limit of concurrent deliveries, nothing is sent, and no attempt is counted.
 
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Delivery } from '../../src/callbacks/callbacks.rows';
 import {
   beginAttempt,
@@ -20,16 +20,16 @@ import type {
 import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
 import { inTrace } from '../task-trace';
-import { createHostShare, type HostShare } from './per-host-limit';
+import { enterFor } from './receiver-slot';
 import { type Post, type PostLimits, postSigned } from './signed-post';
-import { type Receiver, testWebhook } from './test-webhook';
+import { testWebhook } from './test-webhook';
 
-type Sender = Pick<WorkerDeps, 'db' | 'events' | 'now' | 'settings'>;
+type Sender = Pick<WorkerDeps, 'db' | 'events' | 'now' | 'settings' | 'hostShare'>;
 
 /** Tests set shorter times than the contract's. */
 export function createCallbackActivities(deps: Sender, shorter: Partial<PostLimits> = {}) {
-  const post: Post = (message) => postSigned(deps, message, shorter);
-  const share = createHostShare(() => performance.now());
+  const post: Post = (message) =>
+    postSigned(deps, message, shorter, Context.current().cancellationSignal);
   return {
     async attemptCallback(input: CallbackAttempt): Promise<CallbackOutcome> {
       const { taskId, delivery: number, attempt } = input;
@@ -44,7 +44,7 @@ export function createCallbackActivities(deps: Sender, shorter: Partial<PostLimi
         await stopDelivery(deps.db, taskId, number);
         return { state: 'stopped', status: null, error: null, nextInMs: null };
       }
-      const slot = enterFor(share, deps, delivery);
+      const slot = enterFor(deps, delivery);
       if (slot.comeBackInMs !== undefined) throw hostBusy(slot.comeBackInMs);
       let receiverMs: number | null = null;
       const onAnswer = (ms: number) => {
@@ -64,25 +64,8 @@ export function createCallbackActivities(deps: Sender, shorter: Partial<PostLimi
     },
 
     testWebhook: (input: WebhookTest) =>
-      testWebhook(deps, post, (receiver) => enterFor(share, deps, receiver), input),
+      testWebhook(deps, post, (receiver) => enterFor(deps, receiver), input),
   };
-}
-
-function enterFor(
-  share: HostShare,
-  { settings }: Sender,
-  { url, accountId }: Receiver,
-): ReturnType<HostShare['enter']> {
-  const { hostname } = new URL(url);
-  const max = settings.callbacksPerHostMax;
-  return share.enter([
-    // Receivers of several accounts may have one host name, so one account leaves some of its slots.
-    { name: `host:${hostname} account:${accountId}`, max: Math.ceil(max * 0.8) },
-    // Once its slots are taken, the accounts take turns.
-    { name: `host:${hostname}`, max, by: accountId },
-    // A limit per account is needed too: with many host names, one account could take every slot.
-    { name: `account:${accountId}`, max: max * 2 },
-  ]);
 }
 
 /**

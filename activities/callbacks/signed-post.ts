@@ -1,6 +1,5 @@
 // Signs a message and posts it to the address of an account. The contract sets the limits.
 
-import { Context } from '@temporalio/activity';
 import type { Answer } from '../../src/callbacks/callbacks.rows';
 import { verdictOf } from '../../src/callbacks/schedule.rules';
 import { GuardedFailure } from '../../src/outbound/guarded-request';
@@ -39,6 +38,7 @@ export async function postSigned(
   { now, settings }: Pick<WorkerDeps, 'now' | 'settings'>,
   { id, url, body, secrets }: Message,
   shorter: Partial<PostLimits>,
+  signal: AbortSignal,
 ): Promise<Sent> {
   const nothing = { status: null, reply: null, retryAfterMs: null };
   // An unsigned message is never sent. Receivers that verify signatures would refuse the message.
@@ -55,7 +55,7 @@ export async function postSigned(
       ...shorter,
       // A stopping worker waits a short time for its requests and then aborts the requests.
       // Another worker then repeats the attempt.
-      signal: Context.current().cancellationSignal,
+      signal,
       headers: {
         'content-type': 'application/json',
         'user-agent': 'video-generation-service',

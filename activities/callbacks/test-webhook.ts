@@ -5,12 +5,8 @@ import { findSigningWebhook } from '../../src/callbacks/webhooks.rows';
 import type { WebhookTest, WebhookTested } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import type { HostShare } from './per-host-limit';
+import type { Receiver } from './receiver-slot';
 import type { Post } from './signed-post';
-
-export interface Receiver {
-  readonly url: string;
-  readonly accountId: string;
-}
 
 /** Returns null if the webhook was deleted. */
 export async function testWebhook(

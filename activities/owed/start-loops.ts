@@ -6,6 +6,7 @@ import { jobCancels } from './cancel-jobs';
 import { fileDeletions } from './delete-files';
 import { owedTurns } from './give-turns';
 import { lapsedPlacements } from './place-jobs';
+import { alertDeliveries } from './send-alerts';
 import { callbackDeliveries } from './start-deliveries';
 import { owedStarts } from './start-tasks';
 import { owedTells } from './tell-ends';
@@ -20,6 +21,7 @@ export function startOwedWork(deps: WorkerDeps): Pick<Loop, 'close'> {
     createLoop(jobCancels(deps), owedFailed),
     createLoop(fileDeletions(deps), owedFailed),
     createLoop(callbackDeliveries(deps), owedFailed),
+    createLoop(alertDeliveries(deps), owedFailed),
   ];
   return {
     async close() {

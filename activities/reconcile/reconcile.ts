@@ -3,6 +3,7 @@
 // what they repair. If a duty fails, the next duties still run. Then the run fails and is repeated. If
 // the worker stops, another worker repeats the run.
 
+import { alertLowBalances, forgetAlerts } from '../../src/callbacks/alerts.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { releaseStranded } from '../../src/jobs/slots.rows';
 import { recordRun } from '../../src/tasks/reconcile.rows';
@@ -17,6 +18,7 @@ import { watchUsedChannels } from './unwatched-channels';
 // The row of a removed upload is kept for this long. Until then, a request for the upload is
 // answered with the reason of the removal. The rows of results are deleted with their tasks.
 const removedUploadsKeptDays = 35;
+const endedAlertsKeptDays = 35;
 const forgottenMax = 2_000;
 
 export function createReconcileActivities(deps: WorkerDeps) {
@@ -43,6 +45,8 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   const stopped = (await attempt(() => endOverdue(deps))) ?? [];
   const ended = (await attempt(() => endTerminated(deps))) ?? [];
   const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};
+  await attempt(() => alertLowBalances(deps.db));
+  await attempt(() => forgetAlerts(deps.db, endedAlertsKeptDays));
   await attempt(() => forgetRemovedUploads(deps.db, removedUploadsKeptDays, forgottenMax));
   await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];

@@ -35,6 +35,15 @@ export function hasRoom(
   return spentMicros + heldMicros + holdMicros <= limitMicros;
 }
 
+/** True if at least 80% of the limit is spent or held, or would be with this hold. */
+export function isNear(
+  { limitMicros, spentMicros, heldMicros }: BudgetState,
+  holdMicros: number,
+): boolean {
+  const used = spentMicros + heldMicros + holdMicros;
+  return used > 0 && used >= limitMicros * 0.8;
+}
+
 export function budgetExceeded(budget: BudgetState, asked: AskedAmount): Refusal {
   const { keyId, period, timeZone, beginsAnewAt } = budget;
   const money = (micros: number) => `${formatMicros(micros)} ${asked.currency}`;

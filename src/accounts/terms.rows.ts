@@ -33,6 +33,8 @@ export interface AccountTerms extends Rates {
   readonly trustsLengths: boolean;
   /** A price list of the catalogue; null means the prices for everybody. */
   readonly priceList: string | null;
+  /** An available amount below this one is announced to the customer; null means never. */
+  readonly alertBelowMicros: number | null;
 }
 
 /** Terms that are absent or undefined stay unchanged. */
@@ -42,7 +44,8 @@ export async function findTerms(db: Knex, accountId: string): Promise<AccountTer
   const { rows } = await db.raw<{ rows: AccountTerms[] }>(
     `select running_max as "runningMax", queued_max as "queuedMax", create_rate as "createRate",
             read_rate as "readRate", files_kept_days as "filesKeptDays",
-            tasks_kept_days as "tasksKeptDays", trusts_lengths as "trustsLengths", price_list as "priceList"
+            tasks_kept_days as "tasksKeptDays", trusts_lengths as "trustsLengths", price_list as "priceList",
+            alert_below as "alertBelowMicros"
        from accounts where id = ?`,
     [accountId],
   );
@@ -61,6 +64,7 @@ export async function setTerms(
     tasks_kept_days: terms.tasksKeptDays,
     trusts_lengths: terms.trustsLengths,
     price_list: terms.priceList,
+    alert_below: terms.alertBelowMicros,
     ...rateColumns(terms),
   };
   if (changesNothing(columns)) return;

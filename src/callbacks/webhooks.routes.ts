@@ -3,7 +3,7 @@
 import type { Refusal } from '../contract/error';
 import { oneRefusal } from '../contract/faults';
 import { invalid, isAbsent, readField } from '../contract/field';
-import { type WebhookEvent, webhookEvents, webhookFields } from '../contract/webhook-schema';
+import { taskEvents, type WebhookEvent, webhookFields } from '../contract/webhook-schema';
 import { isWebhookId } from '../database/ids';
 import { countAtOnce, tooMany } from '../gateway/at-once';
 import { bodyBytesMax, readJsonBody } from '../gateway/body';
@@ -86,7 +86,7 @@ function readWebhook(sent: Readonly<Record<string, unknown>>, allowHosts: readon
     faults.push(invalid('url', 'is required.', 'missing_required_parameter'));
   }
   if (faults.length > 0 || url === undefined) throw new Refused(oneRefusal(faults));
-  return { url, events: [...new Set(events ?? webhookEvents)] };
+  return { url, events: [...new Set(events ?? taskEvents)] };
 }
 
 function shown({ id, url, events, createdAt }: Webhook) {

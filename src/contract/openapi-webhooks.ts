@@ -1,7 +1,8 @@
-// OpenAPI operations of an account's webhooks.
+// OpenAPI operations of an account's webhooks and alerts.
 
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { alertRequestSchema, alertsSchema } from './alert-schema';
 import { errorResponses, jsonReply } from './openapi-parts';
 import { withoutNul } from './safe-json';
 import {
@@ -73,6 +74,38 @@ export const webhookPaths: ZodOpenApiPathsObject = {
       responses: {
         '200': jsonReply('What the receiver answered.', webhookTestSchema),
         ...errorResponses('invalid_api_key', 'webhook_not_found', 'rate_limited', 'unavailable'),
+      },
+    },
+  },
+  '/v1/account/alerts': {
+    get: {
+      operationId: 'listAlerts',
+      tags,
+      summary: 'The account’s alerts, newest first',
+      responses: {
+        '200': jsonReply('The newest hundred.', alertsSchema),
+        ...errorResponses('invalid_api_key'),
+      },
+    },
+    post: {
+      operationId: 'setAlerts',
+      tags,
+      summary: 'Set the amount below which the balance is announced',
+      description: 'A webhook gets the alert if its events contain `balance.low`.',
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: alertRequestSchema } },
+      },
+      responses: {
+        '200': jsonReply('The alerts as they are now.', alertsSchema),
+        ...errorResponses(
+          'invalid_json',
+          'missing_required_parameter',
+          'invalid_value',
+          'invalid_api_key',
+          'request_too_large',
+          'unsupported_media_type',
+        ),
       },
     },
   },

@@ -1,10 +1,14 @@
 // The fields of an account's webhook, and the schemas of its replies.
 
 import { z } from 'zod';
-import type { Field } from './field';
+import { type Field, words } from './field';
 import { callbackField } from './metadata-schema';
 
-export const webhookEvents = ['succeeded', 'failed'] as const;
+/** The final states of tasks. A webhook without a list of events takes them. */
+export const taskEvents = ['succeeded', 'failed'] as const;
+export const alertEvents = ['balance.low', 'budget.near', 'budget.reached'] as const;
+const webhookEvents = [...taskEvents, ...alertEvents] as const;
+export type AlertEvent = (typeof alertEvents)[number];
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 export const webhookFields = {
@@ -12,9 +16,9 @@ export const webhookFields = {
   events: {
     schema: z.array(z.enum(webhookEvents)).max(webhookEvents.length).meta({
       description:
-        'The final states of tasks that are sent. Default, also for an empty list: both.',
+        'What is sent: the final states of tasks, and alerts about the balance and the budgets. Default, also for an empty list: both final states.',
     }),
-    wanted: 'must be a list of "succeeded", "failed" or both',
+    wanted: `must be a list of ${words(webhookEvents)}`,
   },
 } satisfies Record<string, Field>;
 

@@ -1,4 +1,4 @@
-// Ids of tasks and files: `task_` or `file_`, and 128 bits in base32. Ids usually begin with the
+// Ids of tasks, files, webhooks and alerts: `task_` or the like, and 128 bits in base32. Ids usually begin with the
 // time, so that new rows are inserted at one end of an index. If a create has an Idempotency-Key,
 // the id of the task is derived from the account and this key. So a repeated call finds the same
 // task in any process. An id is not a secret: every read checks the owner.
@@ -11,6 +11,10 @@ export function newTaskId(nowMs: number): string {
 
 export function newFileId(nowMs: number): string {
   return `file_${timedId(nowMs)}`;
+}
+
+export function newAlertId(nowMs: number): string {
+  return `alert_${timedId(nowMs)}`;
 }
 
 export function newWebhookId(nowMs: number): string {

@@ -16,10 +16,11 @@ export interface Roles {
 type Privileges = Readonly<Record<string, string>>;
 
 // A row lock needs the UPDATE privilege on at least one column. Only for this reason UPDATE is
-// granted on `accounts.name`. API and worker do not change this column.
+// granted on `accounts.name`. API and worker do not change this column. A customer sets
+// `accounts.alert_below`.
 const ofApi: Privileges = {
   schema_migrations: 'select',
-  accounts: 'select, update (name)',
+  accounts: 'select, update (name, alert_below)',
   api_keys: 'select',
   // Only the worker can read the secret of a webhook.
   webhooks: 'select (id, account_id, url, events, created_at), insert, delete',
@@ -34,6 +35,7 @@ const ofApi: Privileges = {
   budgets: 'select',
   callbacks: 'select, insert, update (deliveries, state, next_at, due_at, changed_at, webhook_id)',
   callback_attempts: 'select',
+  alerts: 'select, insert (id, account_id, event, subject, until, data)',
   files: 'select, insert, update, delete',
 };
 
@@ -53,6 +55,7 @@ const ofWorker: Privileges = {
   usage_state: 'select, update',
   callbacks: 'select, insert, update, delete',
   callback_attempts: 'select, insert, update, delete',
+  alerts: 'select, insert, update, delete',
   files: 'select, insert, update, delete',
 };
 
@@ -77,6 +80,7 @@ const ofOperator: Privileges = {
   budgets: 'select, insert, update, delete',
   callbacks: 'select, insert, update, delete',
   callback_attempts: 'select, update (error, reply), delete',
+  alerts: 'select, delete',
   files: 'select, update, delete',
   operator_log: 'select, insert',
   operators: 'select, insert, update',

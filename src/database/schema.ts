@@ -33,6 +33,7 @@ create domain movement as text check (value in (
   'correction: available to corrections'));
 create domain callback_state as text
   check (value in ('pending', 'delivered', 'exhausted', 'stopped'));
+create domain alert_event as text check (value in ('balance.low', 'budget.near', 'budget.reached'));
 create domain file_role as text check (value in ('upload', 'video', 'last_frame'));
 create domain file_state as text check (value in ('awaited', 'stored', 'removed'));
 create domain file_media as text check (value in ('image', 'video', 'audio'));
@@ -66,9 +67,12 @@ create table accounts (
   -- The price list of the catalogue that applies; null means the prices for everybody.
   price_list  text,
   -- The time zone in which the days and months of its budgets begin.
-  time_zone   text not null default 'UTC'
+  time_zone   text not null default 'UTC',
+  -- An available amount below this one is announced (callbacks/alerts.rows.ts); null means never.
+  alert_below micros
 );
 create index accounts_created on accounts (created_at desc, id desc);
+create index accounts_alerted on accounts (id) where alert_below is not null;
 
 -- One API key. The key itself is not stored, only its digest (keys.rows.ts).
 create table api_keys (
@@ -102,13 +106,13 @@ create table webhook_secrets (
 );
 create index webhook_secrets_account on webhook_secrets (account_id);
 
--- An address that receives the callbacks of tasks that name no address of their own. A row is never
--- changed. The newest webhook that takes the final state of a task gets the callback.
+-- An address that receives the callbacks of tasks that name no address of their own, and alerts. A
+-- row is never changed. The newest webhook that takes an event gets its message.
 create table webhooks (
   id          text primary key,
   account_id  text not null references accounts (id),
   url         text not null,
-  -- The final states of tasks that are sent.
+  -- The final states of tasks, and the events of alerts, that are sent.
   events      text[] not null,
   secret      text not null,
   created_at  timestamptz not null default now()
@@ -472,7 +476,7 @@ create table usage_state (
 insert into usage_state default values;
 `;
 
-/** Callbacks: the state of each task's callback, and each attempt to deliver it. */
+/** Callbacks: the state of each task's callback, each attempt to deliver it, and alerts. */
 const callbacks = `
 -- The callback of one finished task, stored by the statement that ends the task (end-task.rows.ts). Its
 -- state is one of these:
@@ -522,6 +526,31 @@ create table callback_attempts (
 );
 create index callback_attempts_task on callback_attempts (task_id, id);
 
+-- One alert to a customer: the balance or a budget has crossed a limit, and a webhook of the account
+-- took the event then. The webhook is chosen again by each attempt. An alert that is \`pending\` owes
+-- an attempt at \`due_at\`.
+create table alerts (
+  id         text primary key,
+  account_id text not null references accounts (id),
+  event      alert_event not null,
+  -- The limit that was crossed: its amount, and of a budget its key and its period.
+  subject    text not null,
+  -- Until then the same crossing is not announced again: the end of the budget's period, or the time
+  -- at which the balance was back. 'infinity' if neither is known.
+  until      timestamptz not null,
+  -- The amounts at the crossing.
+  data       json not null,
+  created_at timestamptz not null default now(),
+  state      callback_state not null default 'pending',
+  due_at     timestamptz not null default now(),
+  -- Attempts that had a result, and the last result.
+  attempts   integer not null default 0,
+  status     integer,
+  error      text,
+  unique (account_id, event, subject, until)
+);
+create index alerts_account on alerts (account_id, created_at desc);
+create index alerts_due on alerts (account_id, due_at) where state = 'pending';
 `;
 
 /** Files: the results of tasks, and the uploads of customers. */

@@ -12,6 +12,7 @@ import {
   createTaskActivities,
   type WorkerDeps,
 } from '../../activities';
+import { createHostShare } from '../../activities/callbacks/per-host-limit';
 import type { ActivityEvents } from '../../activities/events';
 import { beatsPassedOnEvery } from '../../activities/heartbeat';
 import { startOwedWork } from '../../activities/owed/start-loops';
@@ -185,6 +186,7 @@ function composeDeps(
       const channels = new Set([...Object.keys(catalogue().channels), ...inUse]);
       return ensureWatchers(client, queues, [...channels]);
     },
+    hostShare: createHostShare(sinceStart),
     settings: settings.activities,
   };
 }

@@ -3,6 +3,7 @@
 
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import { alertRoutes } from '../callbacks/alerts.routes';
 import { callbackRoutes } from '../callbacks/callbacks.routes';
 import { webhookRoutes } from '../callbacks/webhooks.routes';
 import { deliveryRoutes } from '../files/deliver.routes';
@@ -84,6 +85,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   accountRoutes(routes);
   usageRoutes(routes);
   webhookRoutes(routes, deps);
+  alertRoutes(routes);
   uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });
 
   app.use(observeRequests(deps));

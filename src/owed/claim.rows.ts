@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 
 interface Claim {
-  readonly table: 'tasks' | 'jobs' | 'callbacks';
+  readonly table: 'tasks' | 'jobs' | 'callbacks' | 'alerts';
   readonly key: string;
   /** SQL for the rows of this duty. */
   readonly owing: string;

@@ -9,6 +9,7 @@ import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../accounts/budget.rules';
 import { readBudgets } from '../accounts/budgets.rows';
 import { countPending, lockPending } from '../accounts/pending-sums.rows';
+import { alertBudgets } from '../callbacks/alerts.rows';
 import { prepare } from '../database/prepared-statement';
 import { repeatLock } from './repeated.rows';
 import type { NewTask } from './task-transactions.rules';
@@ -119,16 +120,26 @@ async function acceptWithinBudgets(
   options: AcceptOptions,
 ): Promise<Acceptance | null> {
   const { accountId, keyId, plan } = task;
-  return db.transaction(async (trx) => {
+  const { amountMicros } = plan.hold;
+  let standings: readonly BudgetState[] = [];
+  const accepted = await db.transaction(async (trx): Promise<Acceptance | null> => {
     await lockPending(trx, accountId);
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
     const { at, budgets } = await readBudgets(trx, accountId, keyId);
-    const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
+    standings = budgets;
+    const budget = budgets.find((standing) => !hasRoom(standing, amountMicros));
     const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
     if (!decision) return { outcome: 'unwanted' };
     return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
+  // After the commit, so that nobody waits longer for the lock. What a crash leaves out, the next
+  // create announces.
+  const outcome = accepted?.outcome;
+  if (outcome === 'stored' || outcome === 'over_budget') {
+    await alertBudgets(db, standings, { amountMicros, outcome }, plan.price.currency);
+  }
+  return accepted;
 }
 
 const acceptOrExplain = prepare<Decision>(

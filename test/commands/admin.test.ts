@@ -259,7 +259,8 @@ describe('accounts', () => {
       (await admin(`accounts terms ${accountId} ${words}`)).json;
     const limits = { runningMax: null, queuedMax: null, createRate: null, readRate: null };
     const days = { filesKeptDays: null, tasksKeptDays: null };
-    const none = { accountId, ...limits, ...days, trustsLengths: false, priceList: null };
+    const others = { trustsLengths: false, priceList: null, alertBelow: null };
+    const none = { accountId, ...limits, ...days, ...others };
     expect(await terms('--json')).toEqual(none);
     const changed = { ...none, runningMax: 5 };
     expect(await terms('--running-max 5 --json')).toEqual(changed);
@@ -283,6 +284,9 @@ describe('accounts', () => {
     const unknown = await admin(`accounts terms ${accountId} --price-list partner`);
     expect(unknown).toMatchObject({ exitCode: 2, err: expect.stringMatching(/not "partner"/) });
     expect(await terms('--price-list none --json')).toEqual(none);
+    expect(await terms('--alert-below 20.00 --json')).toEqual({ ...none, alertBelow: '20.000000' });
+    expect((await admin(`accounts terms ${accountId} --alert-below -1`)).exitCode).toBe(2);
+    expect(await terms('--alert-below none --json')).toEqual(none);
     const { out } = await admin(`accounts terms ${accountId}`);
     expect(out).toContain('no limit');
     expect(out).toMatch(/30, .*FILES_KEPT_DAYS/);

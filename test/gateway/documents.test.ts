@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
+import { alertMessageSchema } from '../../src/contract/alert-schema';
 import { refusals } from '../../src/contract/error';
 import { type RequestExample, requestExamples } from '../../src/contract/examples';
 import { fileSchema } from '../../src/contract/file-schema';
@@ -38,6 +39,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   statement: replies.statementSchema,
   callbacks: replies.callbacksSchema,
   'webhook test': webhookTestSchema,
+  alert: alertMessageSchema,
   version: replies.versionSchema,
   file: fileSchema,
   ready: replies.readySchema,

@@ -11,7 +11,7 @@ import { until } from '../support/until';
 const shareOfAccount = 5;
 const shareOfLookUps = 2;
 const lockedTables =
-  'tasks, jobs, files, webhooks, callbacks, callback_attempts, budgets, task_labels';
+  'tasks, jobs, files, webhooks, callbacks, callback_attempts, alerts, budgets, task_labels';
 
 let api: TestApi;
 /** A call of another account, which reads a table that is not locked. */
@@ -71,6 +71,7 @@ const bodies: Readonly<Record<string, object>> = {
     content: [{ type: 'text', text: 'a lighthouse' }],
   },
   '/v1/webhooks': { url: 'https://example.com/' },
+  '/v1/account/alerts': { below: '20.00' },
   '/mcp': {
     jsonrpc: '2.0',
     id: 1,

@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import { createCallbackActivities } from '../../activities/callbacks/attempt-callback';
+import { createHostShare } from '../../activities/callbacks/per-host-limit';
 import type { ActivityEvents } from '../../activities/events';
 import { createSecret } from '../../src/callbacks/webhook-secrets.rows';
 import { prepare } from '../../src/database/prepared-statement';
@@ -88,7 +89,9 @@ export function callbackActivities(
     dangerouslyAllowHosts: [...allowHosts],
     callbacksPerHostMax: perHostMax,
   };
-  const activities = createCallbackActivities({ db, events, now, settings }, limits);
+  const hostShare = createHostShare(() => performance.now());
+  const deps = { db, events, now, settings, hostShare };
+  const activities = createCallbackActivities(deps, limits);
   return {
     attemptCallback: (input) => worker().run(activities.attemptCallback, input),
     stopCallback: (name) => worker().run(activities.stopCallback, name),

@@ -4,6 +4,7 @@
 import type { Client } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createHostShare } from '../../activities/callbacks/per-host-limit';
 import type { ActivityEvents, ClosedTaskEvent } from '../../activities/events';
 import { createBillingActivities } from '../../activities/money/billing';
 import { createReconcileActivities } from '../../activities/reconcile/reconcile';
@@ -188,6 +189,7 @@ export async function runReconciler(
     storage: { list: nothing, remove: async () => undefined },
     startTask: async () => true,
     startDelivery: async () => undefined,
+    hostShare: createHostShare(() => performance.now()),
     ensureWatchers: async () => undefined,
     stopping,
   } as never);

@@ -9,6 +9,7 @@ import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Knex } from 'knex';
+import { createHostShare } from '../../activities/callbacks/per-host-limit';
 import type { WorkerDeps } from '../../activities/deps';
 import type { ActivityEvents } from '../../activities/events';
 import { createRunJob } from '../../activities/jobs/run-job';
@@ -109,6 +110,7 @@ export async function startUpstream(
     stopping,
     startTask: async () => true,
     startDelivery: async () => undefined,
+    hostShare: createHostShare(() => performance.now()),
     ensureWatchers: async () => undefined,
     settings: activitySettings,
     now,

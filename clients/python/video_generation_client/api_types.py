@@ -118,7 +118,10 @@ class _WebhookRequestNeeded(TypedDict):
     url: str
 
 class WebhookRequest(_WebhookRequestNeeded, total=False):
-    events: Optional[List[Literal["succeeded", "failed"]]]
+    events: Optional[List[Literal["succeeded", "failed", "balance.low", "budget.near", "budget.reached"]]]
+
+class AlertRequest(TypedDict):
+    below: Optional[str]
 
 class CreatedTask(TypedDict):
     id: str
@@ -341,14 +344,14 @@ class Webhook(TypedDict):
     id: str
     object: Literal["webhook"]
     url: str
-    events: List[Literal["succeeded", "failed"]]
+    events: List[Literal["succeeded", "failed", "balance.low", "budget.near", "budget.reached"]]
     created_at: int
 
 class CreatedWebhook(TypedDict):
     id: str
     object: Literal["webhook"]
     url: str
-    events: List[Literal["succeeded", "failed"]]
+    events: List[Literal["succeeded", "failed", "balance.low", "budget.near", "budget.reached"]]
     created_at: int
     secret: str
 
@@ -357,6 +360,33 @@ class WebhookTest(TypedDict):
     status: Optional[int]
     latency_ms: Optional[int]
     error: Optional[str]
+
+class Alerts(TypedDict):
+    below: Optional[str]
+    data: List[Alert]
+
+class AlertData(TypedDict):
+    available: str
+    below: str
+    currency: str
+
+class AlertData(TypedDict):
+    key_id: Optional[str]
+    period: Literal["day", "month", "total"]
+    limit: str
+    spent: str
+    held: str
+    currency: str
+
+class Alert(TypedDict):
+    id: str
+    type: Literal["balance.low", "budget.near", "budget.reached"]
+    created_at: int
+    state: Literal["pending", "delivered", "exhausted", "stopped"]
+    attempts: int
+    status: Optional[int]
+    error: Optional[str]
+    data: AlertData
 
 class File(TypedDict):
     id: str

@@ -197,7 +197,11 @@ export interface Timings {
 export interface WebhookRequest {
   /** Public HTTPS address for the callback when the task is final. */
   url: string;
-  events?: Array<"succeeded" | "failed"> | null;
+  events?: Array<"succeeded" | "failed" | "balance.low" | "budget.near" | "budget.reached"> | null;
+}
+
+export interface AlertRequest {
+  below: string | null;
 }
 
 /** Exactly these five fields. */
@@ -497,7 +501,7 @@ export interface Webhook {
   id: string;
   object: "webhook";
   url: string;
-  events: Array<"succeeded" | "failed">;
+  events: Array<"succeeded" | "failed" | "balance.low" | "budget.near" | "budget.reached">;
   /** Unix seconds. */
   created_at: number;
 }
@@ -506,7 +510,7 @@ export interface CreatedWebhook {
   id: string;
   object: "webhook";
   url: string;
-  events: Array<"succeeded" | "failed">;
+  events: Array<"succeeded" | "failed" | "balance.low" | "budget.near" | "budget.reached">;
   /** Unix seconds. */
   created_at: number;
   /** Signs its messages; shown only once. */
@@ -522,6 +526,41 @@ export interface WebhookTest {
   latency_ms: number | null;
   /** Null if the receiver took the message. */
   error: string | null;
+}
+
+export interface Alerts {
+  below: string | null;
+  data: Array<Alert>;
+}
+
+export interface Alert {
+  id: string;
+  type: "balance.low" | "budget.near" | "budget.reached";
+  /** Unix seconds. */
+  created_at: number;
+  state: "pending" | "delivered" | "exhausted" | "stopped";
+  attempts: number;
+  /** What the receiver answered last. */
+  status: number | null;
+  error: string | null;
+  data: {
+    /** Decimal amount, six places. */
+    available: string;
+    /** Decimal amount, six places. */
+    below: string;
+    currency: string;
+  } | {
+    /** Null: the budget of the account. */
+    key_id: string | null;
+    period: "day" | "month" | "total";
+    /** Decimal amount, six places. */
+    limit: string;
+    /** Decimal amount, six places. */
+    spent: string;
+    /** Decimal amount, six places. */
+    held: string;
+    currency: string;
+  };
 }
 
 export interface File {

@@ -10,7 +10,7 @@ import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { limitsOf } from './keys';
 import { amount, fields, table } from './tables';
-import { shownTerms } from './terms';
+import { shownTerms, withAmounts } from './terms';
 import { amountOf, countOf, knownAccount, nameOf, pageOf, pageOptions } from './values';
 
 const create: AdminCommand = {
@@ -150,8 +150,9 @@ export async function shownAccountOf(
   const account = shownAccount(await knownAccount(db(), named));
   const terms = await findTerms(db(), account.accountId);
   const inForce = terms ? shownTerms(terms, config) : {};
-  const data = { ...account, ...terms, inForce };
-  return { data, text: fields({ ...account, ...terms, ...inForce }) };
+  const own = terms ? withAmounts(terms) : {};
+  const data = { ...account, ...own, inForce };
+  return { data, text: fields({ ...account, ...own, ...inForce }) };
 }
 
 export const shownAccount = (row: AccountRow) => ({

@@ -13,8 +13,8 @@ import {
 import type { Config } from '../../config/config';
 import { CommandError } from '../command';
 import type { AdminCommand, Input } from './command-line';
-import { fields } from './tables';
-import { changedValues, choiceOf, countOf, knownAccount, knownKey } from './values';
+import { amount, fields } from './tables';
+import { amountOf, changedValues, choiceOf, countOf, knownAccount, knownKey } from './values';
 
 const terms: AdminCommand = {
   name: 'accounts terms',
@@ -38,21 +38,28 @@ const terms: AdminCommand = {
       about: 'holds the length that it states for its reference videos',
     },
     'price-list': { value: 'NAME', about: 'a price list of the catalogue, or none' },
+    'alert-below': {
+      value: 'AMOUNT',
+      about: 'announces an available amount below this one to its webhook, or none',
+    },
   },
   changes: (input) =>
-    isEmpty(changesOf(input)) ? null : { kind: 'account', id: input.operand('ID') },
+    isEmpty({ ...changesOf(input), alertBelow: input.option('alert-below') })
+      ? null
+      : { kind: 'account', id: input.operand('ID') },
   about: 'shows the terms of a customer, or changes them',
   async run({ config, db }, input) {
     const { accountId } = await knownAccount(db(), input.operand('ID'));
     const before = await findTerms(db(), accountId);
     await refuseUnknownList(config, input);
-    await setTerms(db(), accountId, changesOf(input));
+    const alertBelowMicros = alertOf(input, config.currency);
+    await setTerms(db(), accountId, { ...changesOf(input), alertBelowMicros });
     const now = await findTerms(db(), accountId);
     if (!before || !now) throw new CommandError(`There is no account ${accountId}.`);
     return {
-      data: { accountId, ...now },
+      data: { accountId, ...withAmounts(now) },
       text: fields({ accountId, ...shownTerms(now, config) }),
-      effect: changedValues(before, now),
+      effect: changedValues(withAmounts(before), withAmounts(now)),
     };
   },
 };
@@ -89,6 +96,11 @@ const keyTerms: AdminCommand = {
 
 export const termCommands = [terms, keyTerms];
 
+/** The terms with their amount in the form of all answers. */
+export function withAmounts({ alertBelowMicros, ...others }: AccountTerms) {
+  return { ...others, alertBelow: alertBelowMicros === null ? null : amount(alertBelowMicros) };
+}
+
 /** The terms as text. For an unset term the text names the value that applies instead. */
 export function shownTerms(
   terms: AccountTerms,
@@ -103,6 +115,7 @@ export function shownTerms(
     tasksKeptDays: terms.tasksKeptDays ?? bySetting(tasksKeptDays, 'TASKS_KEPT_DAYS'),
     trustsLengths: terms.trustsLengths ? 'yes' : 'no',
     priceList: terms.priceList ?? 'none: the prices for everybody',
+    alertBelow: withAmounts(terms).alertBelow ?? 'none: a low balance is not announced',
   };
 }
 
@@ -168,4 +181,10 @@ function limitOf(input: Input, name: string, max = countMax): number | null | un
   const text = input.option(name);
   if (text === undefined) return undefined;
   return text === 'none' ? null : countOf(input, name, 1, max);
+}
+
+function alertOf(input: Input, currency: string): number | null | undefined {
+  const text = input.option('alert-below');
+  if (text === undefined) return undefined;
+  return text === 'none' ? null : amountOf(text, currency);
 }

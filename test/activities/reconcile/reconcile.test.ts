@@ -1,6 +1,7 @@
 // This test makes one duty of a reconciler run fail. Each duty has tests of its own.
 
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { createHostShare } from '../../../activities/callbacks/per-host-limit';
 import { createReconcileActivities } from '../../../activities/reconcile/reconcile';
 import { readOpenWork } from '../../../src/tasks/open-work.rows';
 import { activitySettings } from '../../support/activity-settings';
@@ -19,6 +20,7 @@ const runWith = (ensureWatchers: () => Promise<void>, stopping = new AbortContro
     stopping: stopping.signal,
     ensureWatchers,
     startDelivery: async () => undefined,
+    hostShare: createHostShare(() => performance.now()),
     startTask: async () => true,
     channels: { ids: () => [] },
     now: () => Date.now(),
