@@ -12,6 +12,7 @@ import { createWatchActivities } from './jobs/watch-channel';
 import { createAuditActivities } from './money/audit-books';
 import { createBillingActivities } from './money/billing';
 import { createUsageActivities } from './money/roll-up-usage';
+import { createChannelTest } from './providers/test-channel';
 import { createReconcileActivities } from './reconcile/reconcile';
 
 /** The activities of a task. */
@@ -24,13 +25,14 @@ export function createTaskActivities(deps: WorkerDeps) {
   };
 }
 
-/** The activities that run as loops: watchers of the channels, reconciler, audit and usage. */
+/** The activities that run as loops: watchers of the channels, reconciler, audit and usage; and tests of channels. */
 export function createLoopActivities(deps: WorkerDeps) {
   return {
     ...createWatchActivities(deps),
     ...createReconcileActivities(deps),
     ...createAuditActivities(deps),
     ...createUsageActivities(deps),
+    ...createChannelTest(deps),
   };
 }
 

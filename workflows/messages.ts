@@ -34,6 +34,18 @@ export interface ToldTask {
   readonly message: string;
 }
 
+export interface ChannelTest {
+  readonly channel: string;
+}
+
+/** What the provider of a channel answered to a question that is free. */
+export interface ChannelTested {
+  readonly isWell: boolean;
+  readonly answer: string;
+  readonly code: string | null;
+  readonly ms: number;
+}
+
 export interface WatchInput {
   readonly channel: string;
 }

@@ -128,6 +128,19 @@ export async function findKey(db: Knex, keyId: string): Promise<KeyRow | null> {
   return rows[0] ?? null;
 }
 
+/** Keys with these last four characters, the newest first. */
+export async function findKeysEnding(
+  db: Knex,
+  lastFour: string,
+  limit: number,
+): Promise<readonly KeyRow[]> {
+  const { rows } = await db.raw<{ rows: KeyRow[] }>(
+    `select ${keyColumns} from api_keys where last_four = ? order by created_at desc, id limit ?`,
+    [lastFour, limit],
+  );
+  return rows;
+}
+
 /** A key that is revoked again keeps the time of the first revocation. */
 export async function revokeKey(db: Knex, keyId: string): Promise<void> {
   await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ?', [

@@ -78,6 +78,15 @@ export async function findWebhook(db: Knex, id: string): Promise<Webhook | null>
   return rows[0] ?? null;
 }
 
+/** The account of a webhook; null if there is no such webhook. */
+export async function findWebhookOwner(db: Knex, id: string): Promise<string | null> {
+  const { rows } = await db.raw<{ rows: { accountId: string }[] }>(
+    'select account_id as "accountId" from webhooks where id = ?',
+    [id],
+  );
+  return rows[0]?.accountId ?? null;
+}
+
 export async function hasWebhook(db: Knex, accountId: string, id: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     'select id from webhooks where account_id = ? and id = ?',

@@ -5,11 +5,13 @@
 
 import type { Config } from '../config/config';
 import { accountCommands } from './admin/accounts';
+import { attention } from './admin/attention';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
 import { checkCatalogue } from './admin/catalogue';
-import { channelCommands } from './admin/channels';
+import { channelActs } from './admin/channel-acts';
+import { showChannels } from './admin/channels';
 import { closingCommands } from './admin/closing';
 import {
   type AdminCommand,
@@ -20,6 +22,7 @@ import {
 } from './admin/command-line';
 import { creditCommands } from './admin/credits';
 import { eraseAccount } from './admin/erase';
+import { find } from './admin/find';
 import { helpOn, unknownCommand } from './admin/help';
 import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
@@ -43,13 +46,16 @@ export const adminCommands: readonly AdminCommand[] = [
   ...termCommands,
   ...keyCommands,
   ...taskCommands,
+  attention,
+  find,
   ...bookCommands,
   ...usageCommands,
   ...budgetCommands,
   ...callbackCommands,
   ...webhookCommands,
   checkCatalogue,
-  ...channelCommands,
+  showChannels,
+  ...channelActs,
   storageUsage,
   removeFile,
   reconcileLost,

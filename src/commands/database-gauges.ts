@@ -64,7 +64,12 @@ export function createDatabaseGauges(db: Knex, meters: Meters, log: Logger): () 
   };
 }
 
-const labelled = ['video_tasks_open', 'video_jobs_open', 'video_watcher_silence_seconds'] as const;
+const labelled = [
+  'video_tasks_open',
+  'video_jobs_open',
+  'video_watcher_silence_seconds',
+  'video_channel_paused_seconds',
+] as const;
 
 function show(meters: Meters, open: OpenWork): void {
   for (const name of labelled) meters.clear(name);
@@ -76,6 +81,9 @@ function show(meters: Meters, open: OpenWork): void {
   }
   for (const { channel, silentSeconds } of open.watchers) {
     meters.set('video_watcher_silence_seconds', { channel }, silentSeconds);
+  }
+  for (const { channel, pausedSeconds } of open.paused) {
+    meters.set('video_channel_paused_seconds', { channel }, pausedSeconds);
   }
   meters.set('video_task_overdue_seconds', {}, open.taskOverdueSeconds);
   meters.set('video_callbacks_pending', {}, open.callbacksPending);

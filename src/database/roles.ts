@@ -72,7 +72,8 @@ const ofOperator: Privileges = {
   tasks: 'select, update',
   task_labels: 'select, delete',
   jobs: 'select, update (report, refusal), delete',
-  loops: 'select, update (loss_confirmed_until)',
+  loops:
+    'select, insert (kind, channel, paused_at, paused_by, paused_why), update (loss_confirmed_until, paused_at, paused_by, paused_why)',
   balances: 'select, insert, update',
   transfers: 'select, insert',
   usage_days: 'select, insert, delete',

@@ -329,6 +329,10 @@ create table loops (
   fault                text,
   fault_at             timestamptz,
   rests_until          timestamptz,
+  -- An operator has paused the channel: since when, who, and why. It takes no new jobs.
+  paused_at            timestamptz,
+  paused_by            text,
+  paused_why           text,
   -- For the reconciler. Many tasks that are unknown to Temporal are closed only if an operator has
   -- confirmed the loss. The confirmation is valid until this time.
   loss_confirmed_until timestamptz,

@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import type { Gather, Gathered } from '../database/gathered';
+import { isFileId } from '../database/ids';
 import { prepare } from '../database/prepared-statement';
 import type { Media } from './media-type.rules';
 import type { RemovedBecause } from './results.rules';
@@ -96,4 +97,17 @@ export async function whyRemoved(db: Knex, accountId: string, id: string): Promi
     [accountId, id],
   );
   return rows[0]?.because ?? 'caller';
+}
+
+/** The account of a file, and the task that made it; null if there is no such file. */
+export async function findFileOwner(
+  db: Knex,
+  id: string,
+): Promise<{ readonly accountId: string; readonly taskId: string | null } | null> {
+  if (!isFileId(id)) return null;
+  const { rows } = await db.raw<{ rows: { accountId: string; taskId: string | null }[] }>(
+    'select account_id as "accountId", task_id as "taskId" from files where id = ?',
+    [id],
+  );
+  return rows[0] ?? null;
 }

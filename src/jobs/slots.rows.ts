@@ -22,6 +22,11 @@ export const keepsSlot = `
   (state in ('sending', 'open') and missing_since is null
    or state = 'waiting' and turn_at > now() - ${reserved})`;
 
+/** SQL for the condition that an operator has paused the channel. It then counts as full. */
+const isPaused = `
+  exists (select from loops
+           where kind = 'watcher' and loops.channel = :channel and paused_at is not null)`;
+
 /** The slots of the channel that other jobs use or have reserved. */
 const usedSlots = `
   select count(*) from jobs where channel = :channel and task_id <> :taskId and ${keepsSlot}`;
@@ -76,13 +81,15 @@ const hasItsTurn = `channel = :channel and turn_at > now() - ${reserved}`;
 
 /** True if the job may run now: a slot is free, and no other job is first. */
 const mayRun = `
-  case when (${usedSlots}) >= cast(:slots as int) then false
+  case when ${isPaused} then false
+       when (${usedSlots}) >= cast(:slots as int) then false
        when kind = 'generation' and (${roomOf(':accountId')}) <= 0 then false
        else ${hasItsTurn} or not exists (select 1 from line) end`;
 
 const hasNoLimit = `
   (kind <> 'generation'
-   or not exists (select 1 from accounts where id = :accountId and running_max is not null))`;
+   or not exists (select 1 from accounts where id = :accountId and running_max is not null))
+   and not ${isPaused}`;
 
 interface Taken {
   /** The time from the create to the deadline of the task. */
@@ -93,8 +100,8 @@ type Slot = ({ readonly outcome: 'taken' } & Taken) | { readonly outcome: 'full'
 
 /**
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
- * already past this step or its task has ended, so nothing may be sent. `full`: the channel or the
- * account has no free slot, or other waiting jobs come first, or a later attempt has queued the job:
+ * already past this step or its task has ended, so nothing may be sent. `full`: the channel is paused,
+ * the channel or the account has no free slot, or other waiting jobs come first, or a later attempt has queued the job:
  * then its workflow waits for a turn, and nobody would go on with what this attempt leaves. The
  * statement locks the row of the task. So a transaction that ends the task waits for this statement
  * and then closes the job.
@@ -149,8 +156,8 @@ const turnsAtMost = `least(${turnsMax}, cast(:slots as int))`;
 
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
- * account, then to the second jobs, until no slot is free. A channel that rests gives no turns, so
- * that the jobs can go to their other channels. If another process has placed a job there since the
+ * account, then to the second jobs, until no slot is free. A channel that rests or is paused gives no
+ * turns, so that the jobs can go to their other channels. If another process has placed a job there since the
  * fault, only the process of the fault rests, for example because of an old key.
  */
 export async function giveTurns(
@@ -200,10 +207,13 @@ const selectOneWaiting = prepare(
     -- The name of "first" makes PostgreSQL read the rest only if a job waits.
     where not exists (select from loops
                        where first.kind is not null and loops.kind = 'watcher'
-                         and loops.channel = :channel and rests_until > now()
-                         and not exists (select from jobs placed
-                                          where placed.channel = :channel and state = 'open'
-                                            and opened_at > fault_at))`,
+                         and loops.channel = :channel
+                         and (paused_at is not null
+                              or rests_until > now()
+                                 and not exists (select from jobs placed
+                                                  where placed.channel = :channel
+                                                    and state = 'open'
+                                                    and opened_at > fault_at)))`,
 );
 
 /**

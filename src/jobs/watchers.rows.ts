@@ -63,6 +63,36 @@ export async function recordFault(
   );
 }
 
+/** Pauses a channel. Returns false if it is paused already; the first pause then stays. */
+export async function pauseChannel(
+  db: Knex,
+  channel: string,
+  by: string,
+  why: string,
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `insert into loops (kind, channel, paused_at, paused_by, paused_why)
+     values ('watcher', :channel, now(), :by, :why)
+     on conflict (kind, channel) do update
+        set paused_at = now(), paused_by = :by, paused_why = :why
+      where loops.paused_at is null
+     returning 1`,
+    { channel, by, why },
+  );
+  return rows.length > 0;
+}
+
+/** Returns false if the channel is not paused. */
+export async function resumeChannel(db: Knex, channel: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `update loops set paused_at = null, paused_by = null, paused_why = null
+      where kind = 'watcher' and channel = ? and paused_at is not null
+     returning 1`,
+    [channel],
+  );
+  return rows.length > 0;
+}
+
 export interface ChannelState {
   readonly channel: string;
   /** Unfinished tasks whose plan names the channel. */
@@ -79,6 +109,10 @@ export interface ChannelState {
   readonly faultAt: Date | null;
   /** The end of the rest; null if the channel does not rest now. */
   readonly restsUntil: Date | null;
+  /** Null if no operator has paused the channel. */
+  readonly pausedAt: Date | null;
+  readonly pausedBy: string | null;
+  readonly pausedWhy: string | null;
 }
 
 /** The channels that have tasks or jobs or had a watcher, including those that left the catalogue. */
@@ -112,7 +146,8 @@ export async function listChannelStates(db: Knex): Promise<readonly ChannelState
             nullif(ran_at, 'epoch') as "roundAt",
             extract(epoch from now() - nullif(ran_at, 'epoch'))::float8 as "roundAgoSeconds",
             fault, fault_at as "faultAt",
-            case when rests_until > now() then rests_until end as "restsUntil"
+            case when rests_until > now() then rests_until end as "restsUntil",
+            paused_at as "pausedAt", paused_by as "pausedBy", paused_why as "pausedWhy"
        from summed
        full join planned using (channel)
        full join (select * from loops where kind = 'watcher') watchers using (channel)

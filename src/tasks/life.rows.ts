@@ -84,6 +84,7 @@ export async function readChannels(
   const { rows } = await db.raw<{ rows: StoredChannel[] }>(
     `select name as channel, fault, fault_at as "faultAt", nullif(ran_at, 'epoch') as "roundAt",
             case when rests_until > now() then rests_until end as "restsUntil",
+            paused_at as "pausedAt", paused_by as "pausedBy", paused_why as "pausedWhy",
             (select count(*)::int from jobs
               where jobs.channel = name and state <> 'closed' and ${keepsSlot}) as "slotsUsed",
             waiting.jobs as "waitingJobs", waiting.accounts as "waitingAccounts"

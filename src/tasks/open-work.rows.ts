@@ -9,6 +9,8 @@ export interface OpenWork {
   readonly taskOverdueSeconds: number;
   readonly jobs: readonly OpenJobs[];
   readonly watchers: readonly { readonly channel: string; readonly silentSeconds: number }[];
+  /** The channels that an operator has paused. */
+  readonly paused: readonly { readonly channel: string; readonly pausedSeconds: number }[];
   readonly callbacksPending: number;
   readonly callbackOverdueSeconds: number;
   readonly resultAwaitedSeconds: number;
@@ -72,6 +74,9 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
                        'count', count)) from open_jobs), '[]') as jobs,
            coalesce((select json_agg(json_build_object('channel', channel,
                        'silentSeconds', greatest(0, silent))) from watched), '[]') as watchers,
+           coalesce((select json_agg(json_build_object('channel', channel, 'pausedSeconds',
+                       extract(epoch from now() - paused_at))) from loops
+                      where kind = 'watcher' and paused_at is not null), '[]') as paused,
            (select count from due) as "callbacksPending",
            coalesce((select greatest(0, overdue) from due), 0)::float8 as "callbackOverdueSeconds",
            coalesce((select greatest(0, extract(epoch from now() - min(created_at))) from files

@@ -10,6 +10,7 @@ export type WaitingCode =
   | 'slots'
   | 'account_limit'
   | 'rests'
+  | 'paused'
   | 'no_channel'
   | 'sending'
   | 'unanswered'
@@ -35,6 +36,10 @@ export interface ChannelFacts {
   readonly waitingJobs: number;
   readonly waitingAccounts: number;
   readonly restsUntil: Date | null;
+  /** Since when, by whom and why an operator has paused it; null if it is not paused. */
+  readonly pausedAt: Date | null;
+  readonly pausedBy: string | null;
+  readonly pausedWhy: string | null;
   /** What its last fault was, in words. */
   readonly fault: string | null;
   readonly faultAt: Date | null;
@@ -115,7 +120,7 @@ function placing(
       : [],
   );
   const sentence = [`It is being placed with ${names}.${next}`, ...faults].join(' ');
-  return [{ code: 'being_placed', sentence }, ...rests(channels, now)];
+  return [{ code: 'being_placed', sentence }, ...stopped(channels, now)];
 }
 
 function inQueue(facts: WaitingFacts, job: JobFacts): readonly WaitingReason[] {
@@ -133,9 +138,9 @@ function inQueue(facts: WaitingFacts, job: JobFacts): readonly WaitingReason[] {
         ]
       : [];
   const full = channels
-    .filter(({ isInCatalogue }) => isInCatalogue)
+    .filter(({ isInCatalogue, pausedAt }) => isInCatalogue && !pausedAt)
     .map((channel): WaitingReason => ({ code: 'slots', sentence: slotsOf(channel, job) }));
-  return [...limited, ...full, ...rests(channels, now)];
+  return [...limited, ...full, ...stopped(channels, now)];
 }
 
 function slotsOf(facts: ChannelFacts, { place }: JobFacts): string {
@@ -191,8 +196,14 @@ function leftCatalogue(channels: readonly ChannelFacts[]): WaitingReason | null 
   return { code: 'no_channel', sentence };
 }
 
-function rests(channels: readonly ChannelFacts[], now: Date): readonly WaitingReason[] {
-  return channels.flatMap(({ channel, restsUntil, fault }): WaitingReason[] => {
+/** The channels that take no jobs for a while: an operator paused them, or they rest. */
+function stopped(channels: readonly ChannelFacts[], now: Date): readonly WaitingReason[] {
+  return channels.flatMap((facts): WaitingReason[] => {
+    const { channel, restsUntil, fault, pausedAt, pausedBy, pausedWhy } = facts;
+    if (pausedAt) {
+      const sentence = `${pausedBy} paused ${channel} at ${clockText(pausedAt, now)}: "${pausedWhy}".`;
+      return [{ code: 'paused', sentence }];
+    }
     if (!restsUntil) return [];
     const why = fault ? `: it ${fault}` : '';
     return [

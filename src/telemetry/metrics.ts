@@ -71,6 +71,12 @@ export const metrics = {
     help: 'Time since a poll of a channel with open jobs was answered, or since none was due.',
     labels: ['channel'],
   },
+  video_channel_paused_seconds: {
+    kind: 'gauge',
+    of: 'api',
+    help: 'Time since an operator paused a channel; absent for channels that are not paused.',
+    labels: ['channel'],
+  },
   video_callbacks_pending: {
     kind: 'gauge',
     of: 'api',

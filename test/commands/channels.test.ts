@@ -130,6 +130,24 @@ describe('the list', () => {
   });
 });
 
+test('a pause says who and why, stands in the log, and is ended by resume', async () => {
+  expect((await admin('channels pause studio')).exitCode).toBe(2);
+  expect((await admin('channels pause none --why x')).err).toContain('There is no channel "none"');
+  const paused = await admin('channels pause studio --as Ann --why key-rotation');
+  expect([paused.exitCode, paused.out]).toEqual([0, 'studio is paused.\n']);
+  const again = await admin('channels pause studio --as Bob --why x');
+  expect(again.out).toContain('studio is paused already');
+  expect(await shown('studio')).toMatchObject({
+    ...{ health: 'paused', pausedBy: 'Ann', pausedWhy: 'key-rotation' },
+    pausedAt: expect.any(String),
+  });
+  const [, act] = (await admin('log --json --limit 2')).json;
+  expect(act).toMatchObject({ command: 'channels pause studio', who: 'Ann', why: 'key-rotation' });
+  expect((await admin('channels resume studio')).out).toBe('studio takes jobs again.\n');
+  expect((await admin('channels resume studio')).out).toBe('studio is not paused.\n');
+  expect(await shown('studio')).toMatchObject({ pausedAt: null, pausedBy: null });
+});
+
 test('with a faulty catalogue the list shows what the database knows, and the faults on stderr', async () => {
   await recordRound(database.db, 'studio');
   const file = join(folder, 'faulty.yaml');

@@ -17,6 +17,7 @@ import {
   waitForTurn,
 } from '../../src/jobs/steps.rows';
 import { takeOver } from '../../src/jobs/take-over.rows';
+import { pauseChannel, resumeChannel } from '../../src/jobs/watchers.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aJobInput, aSuccess, aTaskId } from '../support/builders';
@@ -163,6 +164,31 @@ test('after the limit of a channel was lowered, no turn is given while too many 
   await aWaitingJob([channel]);
   expect(await turns(channel, 1)).toEqual([]);
 });
+
+test.each([1, null])(
+  'a paused channel with %p slots counts as full until it is resumed, and its other jobs are not touched',
+  async (slots) => {
+    const { db } = database;
+    const [paused, other] = [aChannel(), aChannel()];
+    const running = await aJob();
+    await takeSlot(db, running, to(paused), null, 'first');
+    expect(await pauseChannel(db, paused, 'Ann', 'key rotation')).toBe(true);
+    expect(await pauseChannel(db, paused, 'Bob', 'again')).toBe(false);
+    const next = await aJob();
+    const takes = () => takeSlot(db, next, to(paused), slots && 2, 'first');
+    expect((await takes()).outcome).toBe('full');
+    expect(await waitForTurn(db, next, [paused])).toBe(true);
+    const free = await aWaitingJob([paused, other]);
+    expect(await turns(paused, slots && 9)).toEqual([]);
+    expect(await turns(other, 1)).toEqual([free.taskId]);
+    expect((await takeSlot(db, free, to(paused), slots && 9, 'first')).outcome).toBe('full');
+    expect(await findJob(db, running)).toMatchObject({ state: 'sending' });
+    expect(await resumeChannel(db, paused)).toBe(true);
+    expect(await resumeChannel(db, paused)).toBe(false);
+    expect(await turns(paused, slots && 9)).toEqual([next.taskId]);
+    expect((await takes()).outcome).toBe('taken');
+  },
+);
 
 test('a job stops waiting if none of its channels is in the catalogue, and other jobs keep waiting', async () => {
   const [gone, stays] = [aChannel(), aChannel()];

@@ -14,7 +14,9 @@ const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
 const ark: ChannelFacts = {
   ...{ channel: 'ark', slotsUsed: 10, slotsMax: 10, waitingJobs: 42, waitingAccounts: 3 },
   ...{ restsUntil: null, fault: null, faultAt: null, roundAt: ago(4), isInCatalogue: true },
+  ...{ pausedAt: null, pausedBy: null, pausedWhy: null },
 };
+const byAnn = { pausedAt: ago(60), pausedBy: 'Ann', pausedWhy: 'key rotation' };
 const aJob: JobFacts = {
   ...{ state: 'planned', status: 'queued', channel: null, upstreamId: null },
   ...{ attemptBy: null, sentAt: null, openedAt: null, searchedSince: null },
@@ -64,6 +66,16 @@ const rows: [code: WaitingCode, given: Given, sentence: string][] = [
     'being_placed',
     { channels: [{ ...ark, fault: 'has too many requests', faultAt: ago(500) }] },
     'It is being placed with ark.',
+  ],
+  [
+    'paused',
+    { channels: [{ ...ark, ...byAnn }], job: { state: 'waiting', place: 5 } },
+    'Ann paused ark at 14:01:00 UTC: "key rotation".',
+  ],
+  [
+    'paused',
+    { channels: [{ ...ark, ...byAnn }] },
+    'Ann paused ark at 14:01:00 UTC: "key rotation".',
   ],
   [
     'slots',
@@ -150,4 +162,10 @@ test('a limit of the customer, full channels and a rest are told together', () =
   const told = reasons({ job: { state: 'waiting', place: 12 }, channels, account });
   expect(told.map(({ code }) => code)).toEqual(['account_limit', 'slots', 'slots', 'rests']);
   expect(told[1]?.sentence).toContain('the 12th of its customer');
+});
+
+test('the slots of a paused channel are not told, because it has none to give', () => {
+  const channels = [{ ...ark, ...byAnn, restsUntil: ago(-60) }];
+  const told = reasons({ job: { state: 'waiting', place: 1 }, channels });
+  expect(told.map(({ code }) => code)).toEqual(['paused']);
 });

@@ -4,6 +4,7 @@
 import { createDatabaseGauges } from '../../src/commands/database-gauges';
 import { connect } from '../../src/database/database';
 import { readStoredBytes, readUsageByAccount } from '../../src/files/usage.rows';
+import { pauseChannel } from '../../src/jobs/watchers.rows';
 import { createAccount } from '../../src/money/new-account.rows';
 import { readOpenWork } from '../../src/tasks/open-work.rows';
 import { createLogger } from '../../src/telemetry/logger';
@@ -23,6 +24,7 @@ test('for an empty database, the metrics show no open work, no held money and no
     tasks: [],
     jobs: [],
     watchers: [],
+    paused: [],
     taskOverdueSeconds: 0,
     callbacksPending: 0,
     callbackOverdueSeconds: 0,
@@ -59,6 +61,13 @@ test('open work is counted by state, and ended work is not counted', async () =>
   expect(work.watchers).toEqual([{ channel: 'one', silentSeconds: expect.any(Number) }]);
   expect(work.watchers[0]?.silentSeconds).toBeGreaterThanOrEqual(20);
   expect(work.watchers[0]?.silentSeconds).toBeLessThan(300);
+  await pauseChannel(database.db, 'two', 'Ann', 'key rotation');
+  await database.db.raw(
+    `update loops set paused_at = now() - interval '1 day' where channel = 'two'`,
+  );
+  const { paused } = await readOpenWork(database.db);
+  expect(paused).toEqual([{ channel: 'two', pausedSeconds: expect.any(Number) }]);
+  expect(paused[0]?.pausedSeconds).toBeGreaterThanOrEqual(86_400);
 });
 
 test('stored bytes are counted by role and by account', async () => {

@@ -28,7 +28,7 @@ export async function carryOut(
 ): Promise<Answer> {
   const subject = command.changes?.(input) ?? null;
   let isStored = false;
-  const context = { config, now: Date.now, role, committed: () => acting, temporal };
+  const context = { config, now: Date.now, who: act.who, role, committed: () => acting, temporal };
   try {
     await command.check?.({ ...context, db: () => reading }, input);
     if (!subject) return await command.run({ ...context, db: () => reading }, input);

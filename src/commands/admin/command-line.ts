@@ -11,6 +11,8 @@ import { CommandError } from '../command';
 export interface AdminContext {
   readonly config: Config;
   readonly now: () => number;
+  /** Who does it, for the log. */
+  readonly who: string;
   /** The role of the caller. A command line has the rights of its database role, so it is an owner. */
   readonly role: OperatorRole;
   /**

@@ -23,7 +23,7 @@ export async function runCommand(
   input: Input,
 ): Promise<Answer> {
   const { databaseUrl } = config;
-  if (command.isOffline) return command.run(offline(config), input);
+  if (command.isOffline) return runOffline(config, command, input);
   if (databaseUrl === null) {
     throw new CommandError(
       `DATABASE_URL is not set, and no stack of \`npm start\` runs in ${config.dataDir} (DATA_DIR): ` +
@@ -47,12 +47,21 @@ export async function runCommand(
   }
 }
 
-function offline(config: Config): AdminContext {
+async function runOffline(config: Config, command: AdminCommand, input: Input): Promise<Answer> {
+  const { temporal, close } = openTemporal(config);
+  try {
+    return await command.run({ ...offline(config), temporal }, input);
+  } finally {
+    await close();
+  }
+}
+
+function offline(config: Config): Omit<AdminContext, 'temporal'> {
   const none = () => {
     throw new CommandError('This command uses no server.');
   };
   const role = 'owner' as const;
-  return { config, now: Date.now, role, db: none, committed: none, temporal: none };
+  return { config, now: Date.now, who: login(), role, db: none, committed: none };
 }
 
 function actOf(input: Input): Act {
