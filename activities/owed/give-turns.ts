@@ -1,7 +1,7 @@
 // Jobs owe `turn` if their workflow must be told that they can be placed. The watcher tells it at once.
 // If the watcher died before that, the signal is sent here. If the worker of the attempt died before it
-// reported that the job waits, the attempt is still open, and is failed. A signal that was not needed
-// only causes one more attempt.
+// reported that the job waits, the attempt is still open. It is failed, and the next one uses the turn.
+// A signal that was not needed only causes one more attempt.
 
 import { claimTurns, closeLeft, endTurn } from '../../src/jobs/owed.rows';
 import type { Duty } from '../../src/owed/loop';
@@ -24,8 +24,9 @@ export function owedTurns({ db, client, events }: Turning): Duty<Owing> {
       if (job.isLeft) await closeLeft(db, job);
       else if (job.isOver) await endTurn(db, job);
       else {
-        if (!(await offerTurn(client, job))) return false;
-        if (await failAttempt(client, job, why)) events.attemptSilent(job.taskId);
+        // The order matters: a signal starts an attempt, which must not be failed.
+        if (!(await failAttempt(client, job, why))) return offerTurn(client, job);
+        events.attemptSilent(job.taskId);
       }
       return true;
     },

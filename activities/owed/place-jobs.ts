@@ -16,12 +16,15 @@ type Lapsed = Awaited<ReturnType<ReturnType<typeof claimLapsed>>>[number];
 
 const why = 'The worker that placed the job died or fell silent.';
 
-export function lapsedPlacements({ db, client, events }: Placing): Duty<Lapsed> {
+export function lapsedPlacements(
+  { db, client, events }: Placing,
+  answersForMs?: number,
+): Duty<Lapsed> {
   return {
     name: 'place',
     atOnce: 16,
     idleMs: 1_000,
-    claim: afterOutages(() => db.raw('select 1'), claimLapsed(db)),
+    claim: afterOutages(() => db.raw('select 1'), claimLapsed(db), answersForMs),
     async fulfil(job) {
       if (job.isLeft) await closeLeft(db, job);
       else if (await failAttempt(client, job, why)) events.attemptSilent(job.taskId);

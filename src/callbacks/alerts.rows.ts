@@ -18,10 +18,9 @@ import { webhookFor } from './receiver.rows';
 export async function alertBudgets(
   db: Knex,
   budgets: readonly BudgetState[],
-  create: { readonly amountMicros: number; readonly outcome: 'stored' | 'over_budget' },
-  currency: string,
+  create: { readonly amountMicros: number; readonly currency: string; readonly isStored: boolean },
 ): Promise<void> {
-  const isStored = create.outcome === 'stored';
+  const { isStored, currency } = create;
   const addedMicros = isStored ? create.amountMicros : 0;
   const crossed = budgets.flatMap((budget) => [
     ...(isStored || hasRoom(budget, create.amountMicros)

@@ -32,23 +32,22 @@ export function claimInTurns<Row extends { readonly accountId: string }>(
 }
 
 /**
- * After a claim that failed, nothing is claimed until the database has answered for ten seconds.
- * During an outage nobody renews a lease. Those that live renew it first.
+ * After the start of the process and after a claim that failed, nothing is claimed until the database
+ * has answered for ten seconds. During an outage nobody renews a lease. Those that live renew it first.
  */
 export function afterOutages<Row>(
   ask: () => Promise<unknown>,
   claim: (limit: number) => Promise<readonly Row[]>,
   answersForMs = 10_000,
 ): (limit: number) => Promise<readonly Row[]> {
-  let answersSince: number | null = Number.NEGATIVE_INFINITY;
+  let answersSince: number | null = null;
   return async (limit) => {
     try {
-      if (answersSince !== null && performance.now() - answersSince >= answersForMs) {
-        return await claim(limit);
-      }
-      await ask();
+      const hasAnswered = () =>
+        answersSince !== null && performance.now() - answersSince >= answersForMs;
+      if (!hasAnswered()) await ask();
       answersSince ??= performance.now();
-      return [];
+      return hasAnswered() ? await claim(limit) : [];
     } catch (error) {
       answersSince = null;
       throw error;

@@ -9,7 +9,6 @@ import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../accounts/budget.rules';
 import { readBudgets } from '../accounts/budgets.rows';
 import { countPending, lockPending } from '../accounts/pending-sums.rows';
-import { alertBudgets } from '../callbacks/alerts.rows';
 import { prepare } from '../database/prepared-statement';
 import { repeatLock } from './repeated.rows';
 import type { NewTask } from './task-transactions.rules';
@@ -24,6 +23,8 @@ interface AcceptOptions {
   readonly mayBeRepeated?: boolean;
   /** False if the caller has gone while the create waited for a connection. */
   readonly isWanted?: () => boolean;
+  /** Called with the budgets that were read, after the create was stored or a budget refused it. */
+  readonly budgetsRead?: (budgets: readonly BudgetState[], isStored: boolean) => void;
 }
 
 export type Acceptance =
@@ -133,11 +134,9 @@ async function acceptWithinBudgets(
     if (!decision) return { outcome: 'unwanted' };
     return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
   });
-  // After the commit, so that nobody waits longer for the lock. What a crash leaves out, the next
-  // create announces.
   const outcome = accepted?.outcome;
   if (outcome === 'stored' || outcome === 'over_budget') {
-    await alertBudgets(db, standings, { amountMicros, outcome }, plan.price.currency);
+    options.budgetsRead?.(standings, outcome === 'stored');
   }
   return accepted;
 }

@@ -17,6 +17,7 @@ import { create, startApi, type TestApi, textBody } from '../support/api';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { fulfilDue } from '../support/owed';
 import { call } from '../support/service';
+import { until } from '../support/until';
 
 let api: TestApi;
 let worker: Knex;
@@ -69,6 +70,13 @@ async function work(): Promise<void> {
   const deps = { db: worker, events, now: Date.now, settings, stopping, hostShare };
   await fulfilDue(alertDeliveries(deps));
 }
+
+/** Works until so many messages have come. A create does not wait until its alerts are stored. */
+const announced = (count: number) =>
+  until(`${count} messages`, async () => {
+    await work();
+    return sink.received.length >= count;
+  });
 
 const messages = () => sink.received.map(({ body }) => JSON.parse(body));
 const types = () => messages().map(({ type }) => type);
@@ -133,7 +141,7 @@ test('a create that brings a day budget to 80% announces it once, and the next d
   expect(messages()).toEqual([]);
   await budget('day', Math.floor((2 * hold) / 0.8));
   await create();
-  await work();
+  await announced(1);
   expect(messages()).toMatchObject([
     {
       type: 'budget.near',
@@ -150,7 +158,7 @@ test('a create that brings a day budget to 80% announces it once, and the next d
   // The day of another zone ends at another time.
   await setTimeZone(api.db, accountId, 'Pacific/Kiritimati');
   await create();
-  await work();
+  await announced(2);
   expect(types()).toEqual(['budget.near', 'budget.near']);
 });
 
@@ -158,7 +166,7 @@ test('a hundred creates after a crossing announce nothing more', async () => {
   const { create, budget } = await anAccount(1_000 * hold, ['budget.near', 'budget.reached']);
   await budget('total', 5 * hold);
   await Promise.all(Array.from({ length: 100 }, create));
-  await work();
+  await announced(2);
   expect(new Set(types())).toEqual(new Set(['budget.near', 'budget.reached']));
   expect(sink.received).toHaveLength(2);
 });
@@ -167,7 +175,7 @@ test('a refused create announces that the budget is reached', async () => {
   const { create, budget } = await anAccount(1_000 * hold, ['budget.reached']);
   await budget('total', hold - 1);
   expect((await create()).status).toBe(402);
-  await work();
+  await announced(1);
   expect(messages()).toMatchObject([
     { type: 'budget.reached', data: { period: 'total', spent: '0.000000', held: '0.000000' } },
   ]);

@@ -1,8 +1,11 @@
 // Cuts the database connection while a create stores its task. The API then cannot know whether the
 // task was stored.
 
-import { create, startCutApi, type TestApi } from '../support/api';
+import { setBudget } from '../../src/accounts/budgets.rows';
+import { createWebhook } from '../../src/callbacks/webhooks.rows';
+import { create, startCutApi, type TestApi, textBody } from '../support/api';
 import type { Cutter } from '../support/cutter';
+import { call } from '../support/service';
 import { until } from '../support/until';
 
 let api: TestApi;
@@ -63,6 +66,23 @@ test('if the database connection is cut while a shape reads the created task, th
   const id = headers.get('location')?.split('/').at(-1);
   expect(json.error.message).toContain(id);
   expect(await storedIds()).toContain(id);
+});
+
+test('if the alert of a budget cannot be stored, its create is answered all the same, and the next create announces it', async () => {
+  const { accountId, apiKey } = await api.anAccount();
+  const url = 'https://callbacks.example/alerts';
+  const hook = { accountId, url, max: 10, nowMs: Date.now() };
+  await createWebhook(api.db, { ...hook, events: ['budget.near'] });
+  const created = () => call(api.url, apiKey, 'POST', create, textBody);
+  // The budget has room for one task.
+  await setBudget(api.db, { accountId, keyId: null, period: 'total', limitMicros: 6_000_000 });
+  cutter.cutAt('insert into alerts', 'before');
+  const cut = await created();
+  await until('the alert is cut', () => cutter.hasCut());
+  expect([cut.status, cut.json.status]).toEqual([200, 'submitted']);
+  expect(await api.db('alerts')).toEqual([]);
+  expect((await created()).status).toBe(402);
+  await until('it is announced', async () => (await api.db('alerts')).length === 1);
 });
 
 test('if the database connection is cut before a task is stored, nothing is stored, and a repeated call creates the task', async () => {

@@ -3,6 +3,7 @@
 
 import { budgetExceeded } from '../../accounts/budget.rules';
 import { accountDisabled, insufficientBalance } from '../../accounts/payment-refusals.rows';
+import { alertBudgets } from '../../callbacks/alerts.rows';
 import { isOutcomeUnknown, isRetryable } from '../../database/database';
 import { type KeyedCall, Refused } from '../../gateway/context';
 import type { KeyedDeps } from '../../gateway/deps';
@@ -28,6 +29,14 @@ export function createAccept(deps: KeyedDeps, replay: Replay): Accept {
       mayBeRepeated: mayBeRepeated(ctx),
       // Nobody would learn the id of this task, and a repeat of the call may come already.
       isWanted: () => !ctx.res.destroyed || ctx.headers['idempotency-key'] !== undefined,
+      budgetsRead(budgets, isStored) {
+        const { amountMicros } = task.plan.hold;
+        const { currency } = task.plan.price;
+        // The answer is already decided, and does not wait. What fails here, the next create announces.
+        void alertBudgets(ctx.state.db, budgets, { amountMicros, currency, isStored }).catch(
+          (error: unknown) => deps.observer.failed(error, ctx.state),
+        );
+      },
     }).catch((error: unknown) => failed(deps, ctx, task, error));
     switch (acceptance.outcome) {
       case 'stored': {

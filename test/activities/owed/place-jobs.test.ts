@@ -1,6 +1,8 @@
 // A worker that dies during a create leaves its activity open, like a job that takes days. Its lease in
 // the row of the job lapses. These tests use a real Temporal server, and attempts that renew no lease.
 
+import { setTimeout } from 'node:timers/promises';
+import type { FullActivityId } from '@temporalio/client/lib/async-completion-client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityEvents } from '../../../activities/events';
 import { owedTurns } from '../../../activities/owed/give-turns';
@@ -72,7 +74,7 @@ function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) =
           .whereNotNull('owes')
           .update({ due_at: db.fn.now() });
         const deps = { db, client: env.client, events };
-        await fulfilDue(lapsedPlacements(deps));
+        await fulfilDue(lapsedPlacements(deps, 0));
         await fulfilDue(owedTurns(deps));
       };
       await play({ world, taskId, task, silent, lapse, row });
@@ -151,7 +153,7 @@ test('a placement that waits for its retry is not due until the retry should hav
   }
 });
 
-test('after an outage of the database, attempts have time to renew their leases', async () => {
+test('after the start of a worker and after an outage of the database, attempts have time to renew their leases', async () => {
   const { db } = database;
   const input = aTaskInput();
   await insertTaskRow(db, input.taskId);
@@ -162,10 +164,16 @@ test('after an outage of the database, attempts have time to renew their leases'
   const time = jest.spyOn(performance, 'now');
   try {
     const duty = lapsedPlacements({ db: cut, client: env.client, events: {} as never });
+    const started = performance.now();
+    time.mockReturnValue(started);
+    expect(await duty.claim(1)).toEqual([]);
+    time.mockReturnValue(started + 9_999);
+    expect(await duty.claim(1)).toEqual([]);
     cutter.cutAt('with recursive turns', 'before');
+    const now = started + 10_000;
+    time.mockReturnValue(now);
     await expect(duty.claim(1)).rejects.toThrow();
     expect(await duty.claim(1)).toEqual([]);
-    const now = performance.now();
     time.mockReturnValue(now + 9_000);
     expect(await duty.claim(1)).toEqual([]);
     // The database is away once more.
@@ -263,6 +271,35 @@ test(
 );
 
 test(
+  'an attempt that its turn has started is not failed',
+  onStage(
+    async ({ world, taskId, silent, row }) => {
+      await until('it waits', async () => (await row())?.state === 'waiting');
+      const { db } = database;
+      await giveTurns(db, 'slow', 1);
+      await db('jobs').where({ task_id: taskId }).update({ due_at: db.fn.now() });
+      // If the signal was sent first, this process would fail the attempt that it started.
+      const fail = async (...args: [FullActivityId, unknown]) => {
+        for (let ms = 0; ms < 1_000 && world.submitted.length < 2; ms += 50) await setTimeout(50);
+        return env.client.activity.fail(...args);
+      };
+      const client = { workflow: env.client.workflow, activity: { fail } } as never;
+      const events = { attemptSilent: (id: string) => silent.push(id) } as never;
+      await fulfilDue(owedTurns({ db, client, events }));
+      await until('the job is placed again', () => world.submitted.length === 2);
+      expect(silent).toEqual([]);
+    },
+    (world) => {
+      world.script.submit = async (job) => {
+        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
+        await waitForTurn(database.db, job, ['slow']);
+        return { outcome: 'waiting' };
+      };
+    },
+  ),
+);
+
+test(
   'a turn whose slot has gone to another job is owed no more',
   onStage(async ({ taskId, silent, lapse, row }) => {
     await waitForTurn(database.db, { taskId, kind: 'generation' }, ['taken']);
@@ -301,7 +338,7 @@ test('a job that was planned at the moment at which its task ended is closed', a
     [input.taskId],
   );
   await db('jobs').where({ task_id: input.taskId }).update({ due_at: db.fn.now() });
-  await fulfilDue(lapsedPlacements({ db, client: env.client, events: {} as never }));
+  await fulfilDue(lapsedPlacements({ db, client: env.client, events: {} as never }, 0));
   const row = await db('jobs').where({ task_id: input.taskId }).first('state', 'owes');
   expect(row).toEqual({ state: 'closed', owes: null });
 });
