@@ -71,6 +71,14 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),
+    // Writes what a release freezes (scripts/freeze.mjs).
+    {
+      ...common,
+      displayName: 'freeze',
+      testMatch: ['<rootDir>/test/releases/freeze.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
     // docker-compose.yml on a container engine. The engine runs all servers.
     {
       ...common,

@@ -7,6 +7,7 @@ import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, writeFileSy
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
+import { buildIfStale } from './lib/build.mjs';
 import { step } from './lib/progress.mjs';
 import {
   bills,
@@ -16,6 +17,7 @@ import {
   packTypescript,
   whatEngineBuilds,
 } from './lib/release/artifacts.mjs';
+import { isFrozen, unfrozen } from './lib/release/frozen.mjs';
 import { disagreements, isVersion, sectionOf, writeVersion } from './lib/release/versions.mjs';
 import { fail, root, run } from './lib/run.mjs';
 
@@ -69,11 +71,13 @@ const list = (lines) => lines.map((line) => `- ${line}`).join('\n');
 
 /** What a person must do before this commit can be tagged. */
 async function whatStopsTag(version, day) {
+  if (isFrozen(version)) await buildIfStale();
   const changed = await run('git', ['status', '--porcelain']);
   const tagged = await run('git', ['tag', '--list', `v${version}`]);
   return [
     ...(changed ? ['commit what is changed in this folder'] : []),
     ...(day ? [] : [`write the day into CHANGELOG.md: npm run release -- ${version} --write`]),
+    ...unfrozen(version),
     ...(tagged ? [`choose another version, because the tag v${version} exists`] : []),
   ];
 }

@@ -1,7 +1,7 @@
-// The migrations: an ordered list of named steps. There are no down migrations. Before the first
-// tagged version, the first step is edited in place. After that version no step is changed or
-// removed: each change of the schema is a new step at the end. A step only adds, so that processes of the
-// version before can run on it: what they could not live with is removed a version later.
+// The migrations: an ordered list of named steps. There are no down migrations. A step that is frozen
+// under test/releases is never changed or removed: each change of the schema is a new step at the end. A
+// step only adds, so that processes of the version before can run on it: what they could not live with is
+// removed a version later. That holds for the privileges in roles.ts too.
 
 import { createHash } from 'node:crypto';
 import { schema } from './schema';

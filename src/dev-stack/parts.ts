@@ -93,18 +93,19 @@ export const heapEnvironment = { MALLOC_ARENA_MAX: '1' };
 
 /**
  * Makes a part that runs one of our processes. The process reports over its IPC channel that it is
- * ready. The process stops when this IPC channel closes.
+ * ready. The process stops when this IPC channel closes. `program` names the file that each start runs.
  */
 export function processPart(
   site: Site,
   name: string,
   kind: ProcessKind,
   environment: Record<string, string>,
+  program: () => string = mainFile,
 ): Part {
   return newPart(site, name, async () => {
     let isReady = false;
     const child = startChild(process.execPath, {
-      args: ['--enable-source-maps', ...heapFlags, mainFile(), kind],
+      args: ['--enable-source-maps', ...heapFlags, program(), kind],
       env: {
         ...{ ...site.options.environment, ...environment },
         ...{ ...heapEnvironment, LOG_FORMAT: 'json' },

@@ -34,9 +34,15 @@ export interface Stack {
   part(name: string): Part;
   /**
    * Returns one more process of this kind, under a new name. The caller has to start the process.
-   * `stop` also stops this process.
+   * `stop` also stops this process. `program` names the file that each start runs, by default that of
+   * this version.
    */
-  another(name: string, kind: ProcessKind, environment?: Record<string, string>): Part;
+  another(
+    name: string,
+    kind: ProcessKind,
+    environment?: Record<string, string>,
+    program?: () => string,
+  ): Part;
   stop(): Promise<void>;
 }
 
@@ -65,8 +71,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       addresses,
       parts,
       part: (name) => partOf(parts, name),
-      another: (name, kind, environment = {}) =>
-        processPart(site, name, kind, { ...settingsFor(kind, addresses), ...environment }),
+      another: (name, kind, environment = {}, program) =>
+        processPart(site, name, kind, { ...settingsFor(kind, addresses), ...environment }, program),
       async stop() {
         await file.remove();
         await stopStack(site);

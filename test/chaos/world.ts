@@ -63,6 +63,8 @@ export interface WorldOptions {
   readonly workerEnvironment?: (n: number, studioKey: string) => Readonly<Record<string, string>>;
   readonly apiEnvironment?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The file that the next start of this API or worker runs; that of this version by default. */
+  readonly program?: (name: string) => string;
 }
 
 /** Another program may take a port that was free a moment ago. Then the start is repeated. */
@@ -111,15 +113,19 @@ async function tryWorld(options: WorldOptions): Promise<World> {
     'api to temporal': await linkTo(temporalUrl),
     'caller to api': await linkTo(apis[0] ?? ''),
   };
+  const start = (name: string, kind: 'worker' | 'api', environment: Record<string, string>) => {
+    const { program } = options;
+    return stack.another(name, kind, environment, program && (() => program(name)));
+  };
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
-      stack.another(`worker-${n + 1}`, 'worker', {
+      start(`worker-${n + 1}`, 'worker', {
         ...workersWay(settingsFor('worker', stack.addresses), links),
         ...options.workerEnvironment?.(n, stack.addresses.studioApiKey),
       }),
     ),
     ...ports.map((port, n) =>
-      stack.another(`api-${n + 1}`, 'api', {
+      start(`api-${n + 1}`, 'api', {
         ...apisWay(stack.addresses.environment, links),
         PORT: String(port),
         ...options.apiEnvironment,

@@ -336,6 +336,7 @@ const readersOfTheEnvironment = {
   'bench/bare/bare.ts': 'reports how Node was started',
   'bench/bare/server.ts': 'the bare reference, which has no settings',
   'bench/bare/worker.ts': 'the bare reference, which has no settings',
+  'scripts/freeze.mjs': 'passes the environment to the test runner',
   'scripts/lib/local-engine.mjs': 'adds what finds the container engine of a test',
   'scripts/lib/run.mjs': 'passes the environment to its tools',
   'scripts/running.mjs': 'reads DATA_DIR itself, because the reader of settings may not be built',

@@ -1,7 +1,7 @@
 // Tests `npm run release` in a copy of the files that say a version. test/deploy/release builds.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -67,6 +67,50 @@ test('a commit whose folder has changes, or whose changelog has no day, is not t
   expect([status, git('tag')]).toEqual([1, '']);
   expect(stderr).toContain('commit what is changed');
   expect(stderr).toContain('write the day into CHANGELOG.md');
+});
+
+/** A build whose schema has one step with this hash. */
+function build(hash: string, code: string): void {
+  const database = join(copy, 'dist/src/database');
+  for (const folder of [database, join(copy, 'dist/activities'), join(copy, 'dist/workflows')])
+    mkdirSync(folder, { recursive: true });
+  const steps = `exports.migrations = [{ name: '0001_a' }]; exports.hashOf = () => '${hash}';`;
+  writeFileSync(join(database, 'migrations.js'), steps);
+  writeFileSync(join(copy, 'dist/workflow-bundle.js'), code);
+}
+
+function inCopy(code: string): string {
+  const script = `import * as frozen from './scripts/lib/release/frozen.mjs';
+    import { writeFileSync } from 'node:fs'; ${code}`;
+  const args = ['--input-type=module', '--eval', script];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: copy,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout.trim();
+}
+
+test('a release needs frozen what it publishes: its schema, and for a new minor version its program', () => {
+  const unfrozen = (of: string) => inCopy(`console.log(frozen.unfrozen('${of}').join())`);
+  build('x', 'one');
+  expect(unfrozen('1.2.0')).toBe('freeze what is released: npm run release:freeze -- 1.2');
+  const folder = join(copy, 'test/releases/1.2');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'release.json'),
+    JSON.stringify({ steps: [{ name: '0001_a', hash: 'x' }] }),
+  );
+  inCopy(`writeFileSync('test/releases/1.2/program.json.br', frozen.packedProgram())`);
+  expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual(['', '']);
+  build('x', 'two');
+  expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual([
+    expect.stringMatching(/^freeze again, because the program is another one: npm run .* 1\.2$/),
+    '',
+  ]);
+  build('y', 'one');
+  const another = expect.stringContaining('the schema is another one');
+  expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual([another, another]);
 });
 
 test('an empty section of the changelog is refused', () => {

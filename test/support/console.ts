@@ -45,13 +45,19 @@ export interface TestConsole {
 }
 
 interface Options {
+  /** A database with an owner of this key. The console does not drop it. */
+  readonly known?: { readonly database: TestDatabase; readonly owner: string };
   readonly settings?: Readonly<Record<string, string>>;
   /** Starts a proxy for the connections of the console and returns its address. */
   readonly through?: (databaseUrl: string) => Promise<string>;
 }
 
-export async function startConsole({ settings = {}, through }: Options = {}): Promise<TestConsole> {
-  const database = await createTestDatabase();
+export async function startConsole({
+  settings = {},
+  through,
+  known,
+}: Options = {}): Promise<TestConsole> {
+  const database = known?.database ?? (await createTestDatabase());
   const [port = 0] = await freePorts(1);
   const environment = {
     DATABASE_URL: through ? await through(database.operatorUrl) : database.operatorUrl,
@@ -83,6 +89,7 @@ export async function startConsole({ settings = {}, through }: Options = {}): Pr
   const keys = Object.fromEntries(
     await Promise.all(
       operatorRoles.map(async (role) => {
+        if (known) return [role, known.owner] as const;
         const added = await addOperator(database.db, { name: role, role });
         return [role, added?.key ?? ''] as const;
       }),
@@ -108,7 +115,7 @@ export async function startConsole({ settings = {}, through }: Options = {}): Pr
       await server.close();
       await close();
       await pools.close();
-      await database.drop();
+      if (!known) await database.drop();
     },
   };
 }

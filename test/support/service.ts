@@ -23,7 +23,7 @@ import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
 import { parseCatalogue } from './catalogue';
-import { createTestDatabase } from './database';
+import { createTestDatabase, type TestDatabase } from './database';
 import { type SettingsInTest, serveApi } from './serve-api';
 import { starting } from './starting';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
@@ -75,6 +75,11 @@ export type TaskReply = any;
 
 interface ServiceOptions {
   readonly settings?: SettingsInTest;
+  /** A database with rows, which the service drops at its end, and one of its accounts. */
+  readonly known?: {
+    readonly database: TestDatabase;
+    readonly account: { readonly accountId: string; readonly apiKey: string };
+  };
   readonly catalogue?: (catalogue: Catalogue) => Catalogue;
   readonly withoutWorker?: boolean;
   readonly allowHosts?: readonly string[];
@@ -101,7 +106,7 @@ export const startService = (options: ServiceOptions = {}): Promise<Service> =>
 
 async function openService(options: ServiceOptions): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'video-service-'));
-  const database = await createTestDatabase(20);
+  const database = options.known?.database ?? (await createTestDatabase(20));
   // API and worker connect with their roles. The test itself connects as the owner.
   const connectTo = (url: string) => connect({ url, poolMax: 20, applicationName: 'service' });
   const apiDb = connectTo(database.apiUrl);
@@ -130,10 +135,11 @@ async function openService(options: ServiceOptions): Promise<Service> {
     encryptionKeys: options.encryptionKeys ?? [],
     taskQueue,
   });
-  const account = await createAccount(database.db, {
-    name: 'test',
-    creditMicros: 1_000_000_000_000,
-  });
+  const account = {
+    webhookSecret: '',
+    ...(options.known?.account ??
+      (await createAccount(database.db, { name: 'test', creditMicros: 1_000_000_000_000 }))),
+  };
   const failures: unknown[] = [];
   const directory = await openDirectory(join(folder, 'files'));
   const storage = options.storage?.(directory) ?? directory;

@@ -204,11 +204,15 @@ const unread = new Set([
   'stackTrace',
 ]);
 
+/** The queue of a worker for its own workflows is named after its process and host. */
+const withoutHost = (value: unknown) =>
+  typeof value === 'string' && /^\d+@[\w-]+$/.test(value) ? 'own' : value;
+
 /** The history with one event on each line, without the fields that a replay does not read. */
 function asLines(json: unknown): string {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const { events } = JSON.parse(text, (key, value: unknown) =>
-    unread.has(key) ? undefined : value,
+    unread.has(key) ? undefined : withoutHost(value),
   ) as { events: readonly unknown[] };
   return `{"events": [\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}`;
 }

@@ -9,11 +9,20 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import * as workflows from '../../workflows';
+import { frozenVersions } from '../releases/frozen';
 import { realEnvironment, workflowBundle } from '../support/temporal';
 import { recordHistories } from './record-histories';
 
 const folder = join(__dirname, 'histories');
-const recorded = () => readdirSync(folder).filter((file) => file.endsWith('.json'));
+const releases = join(__dirname, '../releases');
+/** The histories of this tree, and those of each frozen release. */
+const recorded = () =>
+  [folder, ...frozenVersions().map((version) => join(releases, version, 'histories'))].flatMap(
+    (of) =>
+      readdirSync(of)
+        .filter((file) => file.endsWith('.json'))
+        .map((file) => join(of, file)),
+  );
 
 beforeAll(async () => {
   if (!process.env.RECORD_HISTORIES) return;
@@ -22,8 +31,7 @@ beforeAll(async () => {
   await env.teardown();
 }, 120_000);
 
-const historyOf = (file: string) =>
-  historyFromJSON(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+const historyOf = (file: string) => historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
 
 const typeOf = (file: string) =>
   historyOf(file).events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';

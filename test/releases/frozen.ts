@@ -1,0 +1,39 @@
+// Reads what `npm run release:freeze` wrote: one folder for each minor version.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PlayedKeys } from './play';
+import type { Answered } from './reads';
+import type { Frozen, TableRow } from './rows';
+import type { SchemaState } from './schema-changes';
+
+export interface Release extends Frozen {
+  readonly version: string;
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly accountId: string;
+  readonly keys: PlayedKeys;
+  readonly schema: SchemaState;
+  readonly answers: readonly Answered[];
+}
+
+/** The frozen versions, the oldest first. */
+export function frozenVersions(): readonly string[] {
+  return readdirSync(__dirname)
+    .filter((name) => existsSync(join(__dirname, name, 'release.json')))
+    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+}
+
+export function frozenRelease(version: string, folder = join(__dirname, version)): Release {
+  const text = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const lines = (name: string) => text(name).trim().split('\n');
+  return {
+    ...(JSON.parse(text('release.json')) as Omit<Release, 'rows' | 'answers'>),
+    ...{ version, folder },
+    rows: lines('rows.jsonl').map((line) => JSON.parse(line) as TableRow),
+    answers: lines('answers.jsonl').map((line) => JSON.parse(line) as Answered),
+  };
+}
+
+export const asLines = (items: readonly unknown[]) =>
+  items.map((item) => `${JSON.stringify(item)}\n`).join('');

@@ -1,0 +1,55 @@
+// Steps of the schema that a version must not have, each with what its older processes lose by it, and
+// steps that it may have.
+
+import type { Knex } from 'knex';
+import type { Release } from './frozen';
+import { schemaState, takenAway } from './schema-changes';
+
+export const breaking: readonly (readonly [step: string, lost: RegExp])[] = [
+  ['alter table tasks drop column trace_id', /^tasks\.trace_id is gone$/],
+  ['alter table tasks rename column told_pending to told', /^tasks\.told_pending is gone$/],
+  ['drop table operator_sessions', /^operator_sessions\.\w+ is gone$/],
+  ['alter table accounts alter column running_max type bigint', /was integer, and is bigint$/],
+  ['alter table callbacks alter column deliveries drop default', /has no default any more$/],
+  [
+    `update accounts set price_list = 'x'; alter table accounts alter column price_list set not null`,
+    /^accounts\.price_list must not be null any more$/,
+  ],
+  [
+    `alter table usage_state add column a int not null default 1;
+     alter table usage_state alter column a drop default`,
+    /^usage_state\.a is new, must be given, and has no default$/,
+  ],
+  ['alter table accounts add check (length(name) < 1000)', /^accounts\.\w+ is a new limit/],
+  ['create unique index a on files (id, state)', /^files\.a is a new limit/],
+  [
+    `alter domain removal_cause drop constraint removal_cause_check;
+     alter domain removal_cause add constraint removal_cause_check
+       check (value in ('expired', 'caller')) not valid`,
+    /^removal_cause\.removal_cause_check is another limit/,
+  ],
+  ['drop function refuse_stored_task()', /^the function refuse_stored_task\(\).* is gone$/],
+  ['revoke select on usage_days from video_api', /^the privilege "video_api select usage_days/],
+];
+
+export const harmless: readonly string[] = [
+  'create table a (b int not null unique)',
+  'alter table tasks add column a int check (a > 1)',
+  'alter table accounts add column a int not null default 1',
+  'create index a on tasks (created_at)',
+  'grant select on operator_log to video_worker',
+  `alter domain removal_cause drop constraint removal_cause_check;
+   alter domain removal_cause add constraint removal_cause_check
+     check (value in ('expired', 'caller', 'operator', 'another'))`,
+];
+
+/** What the processes of the release lose by a step, which is rolled back. */
+export async function lostBy(db: Knex, release: Release, step: string): Promise<readonly string[]> {
+  const trx = await db.transaction();
+  try {
+    await trx.raw(step);
+    return takenAway(release.schema, await schemaState(trx));
+  } finally {
+    await trx.rollback();
+  }
+}

@@ -1,0 +1,129 @@
+// Compares two states of a schema: what the newer one takes away from processes that were written
+// for the older one. A step that only adds takes nothing away.
+
+import type { Knex } from 'knex';
+import { roleNames } from '../../src/embedded/postgres';
+import { valuesIn } from './states';
+
+interface Column {
+  readonly type: string;
+  readonly mayBeNull: boolean;
+  readonly hasDefault: boolean;
+}
+
+interface Limit {
+  readonly text: string;
+  /** The columns that it limits; empty for the check of a type. */
+  readonly columns: readonly string[];
+}
+
+export interface SchemaState {
+  /** By `table.column`. */
+  readonly columns: Readonly<Record<string, Column>>;
+  /** Checks, keys and unique indexes, by the table or type that they limit and their name. */
+  readonly limits: Readonly<Record<string, Limit>>;
+  readonly functions: readonly string[];
+  /** What the roles of the processes may do: `role privilege table.column`. */
+  readonly privileges: readonly string[];
+}
+
+export async function schemaState(db: Knex): Promise<SchemaState> {
+  const columns = await db.raw<{ rows: (Column & { name: string })[] }>(
+    `select relname || '.' || attname as name, format_type(atttypid, atttypmod) as type,
+            not attnotnull as "mayBeNull", (atthasdef or attidentity <> '') as "hasDefault"
+       from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and attnum > 0
+        and not attisdropped
+      order by 1`,
+  );
+  const limits = await db.raw<{ rows: (Limit & { name: string })[] }>(
+    `select coalesce(relname, typname) || '.' || conname as name,
+            pg_get_constraintdef(pg_constraint.oid) as text,
+            array(select attname::text from pg_attribute
+                   where attrelid = conrelid and attnum = any(conkey)) as columns
+       from pg_constraint
+       left join pg_class on pg_class.oid = conrelid left join pg_type on pg_type.oid = contypid
+      where connamespace = 'public'::regnamespace and contype in ('c', 'f')
+     union all
+     select relname || '.' || indexrelid::regclass, pg_get_indexdef(indexrelid),
+            array(select attname::text from pg_attribute
+                   where attrelid = indrelid and attnum = any(indkey))
+       from pg_index join pg_class on pg_class.oid = indrelid
+      where relnamespace = 'public'::regnamespace and indisunique
+      order by 1`,
+  );
+  const functions = await db.raw<{ rows: { name: string }[] }>(
+    `select oid::regprocedure || ': ' || pg_get_function_result(oid) as name from pg_proc
+      where pronamespace = 'public'::regnamespace order by 1`,
+  );
+  const privileges = await db.raw<{ rows: { name: string }[] }>(
+    `select grantee || ' ' || lower(privilege_type) || ' ' || table_name || '.' || column_name as name
+       from information_schema.column_privileges
+      where table_schema = 'public' and grantee = any(:roles)
+     union
+     select grantee || ' ' || lower(privilege_type) || ' ' || table_name
+       from information_schema.table_privileges
+      where table_schema = 'public' and grantee = any(:roles) and privilege_type = 'DELETE'
+      order by 1`,
+    { roles: Object.values(roleNames) },
+  );
+  return {
+    columns: Object.fromEntries(columns.rows.map(({ name, ...column }) => [name, column])),
+    limits: Object.fromEntries(limits.rows.map(({ name, ...limit }) => [name, limit])),
+    functions: functions.rows.map(({ name }) => name),
+    privileges: privileges.rows.map(({ name }) => name),
+  };
+}
+
+/** A sentence for everything that processes of `before` can no longer rely on. */
+export function takenAway(before: SchemaState, after: SchemaState): readonly string[] {
+  const tables = new Set(Object.keys(before.columns).map(tableOf));
+  return [
+    ...Object.entries(before.columns).flatMap(([name, was]) => columnFault(name, was, after)),
+    ...Object.entries(after.columns)
+      .filter(([name]) => tables.has(tableOf(name)) && !before.columns[name])
+      .filter(([, { mayBeNull, hasDefault }]) => !mayBeNull && !hasDefault)
+      .map(([name]) => `${name} is new, must be given, and has no default`),
+    ...Object.entries(after.limits).flatMap(([name, limit]) => limitFault(name, limit, before)),
+    ...before.functions
+      .filter((name) => !after.functions.includes(name))
+      .map((name) => `the function ${name} is gone`),
+    ...before.privileges
+      .filter((name) => !after.privileges.includes(name) && isStillThere(name, after))
+      .map((name) => `the privilege "${name}" is gone`),
+  ];
+}
+
+const tableOf = (name: string) => name.split('.')[0] ?? '';
+
+/** What is gone itself is named once. */
+const isStillThere = (privilege: string, { columns }: SchemaState) => {
+  const of = privilege.split(' ').at(-1) ?? '';
+  return Object.keys(columns).some((name) => name === of || tableOf(name) === of);
+};
+
+function columnFault(name: string, was: Column, { columns }: SchemaState): readonly string[] {
+  const now = columns[name];
+  if (!now) return [`${name} is gone`];
+  if (now.type !== was.type) return [`${name} was ${was.type}, and is ${now.type}`];
+  if (was.mayBeNull && !now.mayBeNull) return [`${name} must not be null any more`];
+  return was.hasDefault && !now.hasDefault ? [`${name} has no default any more`] : [];
+}
+
+/**
+ * A limit on what was there before is new, or is another one. A longer list of values limits less, and
+ * old processes leave new columns empty.
+ */
+function limitFault(name: string, limit: Limit, before: SchemaState): readonly string[] {
+  const was = before.limits[name];
+  const table = tableOf(name);
+  const old = [...Object.keys(before.columns), ...Object.keys(before.limits)];
+  const isOfNewTable = !old.some((other) => tableOf(other) === table);
+  const isOfNewColumns =
+    limit.columns.length > 0 && !limit.columns.some((column) => old.includes(`${table}.${column}`));
+  if (was?.text === limit.text || isOfNewTable || isOfNewColumns) return [];
+  const values = valuesIn(limit.text);
+  const fewer = valuesIn(was?.text ?? '').filter((value) => !values.includes(value));
+  if (was && values.length > 0 && fewer.length === 0) return [];
+  return [`${name} is ${was ? 'another limit' : 'a new limit'}: ${limit.text}`];
+}
