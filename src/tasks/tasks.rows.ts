@@ -214,3 +214,15 @@ export async function findRequest(db: Knex, taskId: string): Promise<Partial<Vid
   );
   return rows[0]?.request ?? {};
 }
+
+/** The parsed bodies of creates, by the id of the task. */
+export async function findRequests(
+  db: Knex,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Partial<VideoRequest>>> {
+  const { rows } = await db.raw<{ rows: { id: string; request: Partial<VideoRequest> }[] }>(
+    'select id, request from tasks where id = any(?)',
+    [[...ids]],
+  );
+  return new Map(rows.map(({ id, request }) => [id, request]));
+}

@@ -45,6 +45,22 @@ test('a read always has error, content and usage', async () => {
   });
 });
 
+test('reads and lists echo the options that were sent, before the video exists and after', async () => {
+  const options = {
+    ...{ generate_audio: false, execution_expires_after: 7200, safety_identifier: 'user-1' },
+    ...{ resolution: '480p', ratio: '16:9', duration: 5, seed: 7 },
+  };
+  const { id } = (await api.call('POST', tasks, { ...body, ...options })).json;
+  const read = async () => (await api.call('GET', `${tasks}/${id}`)).json;
+  const list = await api.call('GET', `${tasks}?filter.task_ids=${id}`);
+  expect([await read(), list.json.items]).toMatchObject([options, [options]]);
+  // What Ark's tasks do not have is not added.
+  expect(await read()).not.toHaveProperty('prompt');
+  expect(await read()).not.toHaveProperty('watermark');
+  await api.finish(id);
+  expect(await read()).toMatchObject(options);
+});
+
 test.each([
   ['reference_image', [image('a', 'reference_image')], 'reference', ['a']],
   ['no role', [image('a')], undefined, ['a']],

@@ -1,8 +1,10 @@
 // The paths of Ark's generation tasks: /api/v3/contents/generations/tasks.
 
+import type { VideoRequest } from '../../../contract/request';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { isCancelled } from '../../../tasks/task.rules';
+import { findRequests } from '../../../tasks/tasks.rows';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import type { KeyedDeps } from '../../deps';
 import { createTranslated } from '../create-translated';
@@ -45,7 +47,9 @@ function createTask({ create }: Calls): Handler {
 function showTask({ show }: Calls, id: string): Handler {
   return async (ctx) => {
     await show(ctx, id);
-    translateAnswer<TaskObject>(ctx, arkTask);
+    if (ctx.status >= 400) return;
+    const requests = await findRequests(ctx.state.db, [id]);
+    translateAnswer<TaskObject>(ctx, (task) => arkTask(task, requests.get(id)));
   };
 }
 
@@ -56,7 +60,8 @@ function deleteTask(calls: Calls, id: string): Handler {
   };
 }
 
-function arkTask(task: TaskObject) {
+/** A forgotten task has no request any more. */
+function arkTask(task: TaskObject, sent: Partial<VideoRequest> = {}) {
   const { error, finished_at: finishedAt = task.created_at } = task;
   const [video] = task.data;
   return {
@@ -74,10 +79,21 @@ function arkTask(task: TaskObject) {
         }
       : null,
     usage: task.usage ?? null,
+    ...optionsOf(sent),
     ...(video?.resolution ? { resolution: video.resolution } : {}),
     ...(video?.ratio ? { ratio: video.ratio } : {}),
     ...(task.duration === undefined ? {} : { duration: task.duration }),
     ...(task.seed === undefined ? {} : { seed: task.seed }),
+  };
+}
+
+/** The options of the create that a task of Ark has too. Those of the finished video replace them. */
+function optionsOf({ resolution, ratio, duration, metadata }: Partial<VideoRequest>) {
+  const { seed, generate_audio, draft, tools } = metadata ?? {};
+  const { execution_expires_after, safety_identifier } = metadata ?? {};
+  return {
+    ...{ resolution, ratio, duration, seed, generate_audio, draft, tools },
+    ...{ execution_expires_after, safety_identifier },
   };
 }
 

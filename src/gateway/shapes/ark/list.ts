@@ -1,10 +1,12 @@
 // The list of Ark's form: numbered pages, with filters.
 
 import { show, words } from '../../../contract/field';
+import type { VideoRequest } from '../../../contract/request';
 import type { TaskObject } from '../../../contract/task';
 import { isTaskId } from '../../../database/ids';
 import { endListed, modelOf } from '../../../tasks/list.routes';
 import { listNumbered, numberedStatuses, reachedMax } from '../../../tasks/numbered.rows';
+import { findRequests } from '../../../tasks/tasks.rows';
 import { answerJsonText } from '../../context';
 import { type QueryReader, readQuery, refuseUnknown } from '../../paging';
 import { queryOf } from '../../query';
@@ -21,7 +23,9 @@ const parameters = [
   idsName,
 ];
 
-export function listArkTasks(form: (task: TaskObject) => object): Handler {
+export function listArkTasks(
+  form: (task: TaskObject, sent?: Partial<VideoRequest>) => object,
+): Handler {
   return async (ctx) => {
     const { db, caller } = ctx.state;
     // An empty parameter is absent, and only the ids may be repeated, as for the clients of Ark.
@@ -35,7 +39,12 @@ export function listArkTasks(form: (task: TaskObject) => object): Handler {
       ...filters,
     });
     await endListed(ctx, rows);
-    const items = rows.map(({ object }) => form(JSON.parse(object) as TaskObject));
+    const tasks = rows.map(({ object }) => JSON.parse(object) as TaskObject);
+    const requests = await findRequests(
+      db,
+      tasks.map(({ id }) => id),
+    );
+    const items = tasks.map((task) => form(task, requests.get(task.id)));
     answerJsonText(ctx, JSON.stringify({ items, total }));
   };
 }
