@@ -48,6 +48,10 @@ function checksum(prefix: KeyPrefix, body: string): string {
   return text;
 }
 
+export const newKeyId = () => `key_${randomBytes(9).toString('hex')}`;
+
+export const isKeyId = (text: string) => /^key_[0-9a-f]{18}$/.test(text);
+
 /** The models and channels that a key may use; absent means all. */
 export interface KeyLimits {
   readonly models?: readonly string[];
@@ -58,6 +62,7 @@ interface NewKey extends KeyLimits {
   readonly accountId: string;
   readonly name?: string;
   readonly expiresAt?: Date;
+  readonly managesKeys?: boolean;
 }
 
 export async function createKey(
@@ -65,7 +70,7 @@ export async function createKey(
   key: NewKey,
 ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
   const apiKey = makeApiKey();
-  const keyId = `key_${randomBytes(9).toString('hex')}`;
+  const keyId = newKeyId();
   await db('api_keys').insert({
     id: keyId,
     account_id: key.accountId,
@@ -75,6 +80,7 @@ export async function createKey(
     models: key.models ? [...key.models] : null,
     channels: key.channels ? [...key.channels] : null,
     expires_at: key.expiresAt ?? null,
+    manages_keys: key.managesKeys ?? false,
   });
   return { keyId, apiKey };
 }
@@ -89,12 +95,17 @@ export interface KeyRow extends Rates {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** True if the key may make and revoke keys of its account. */
+  readonly managesKeys: boolean;
+  /** The key that made this one; null if an operator did. */
+  readonly madeBy: string | null;
 }
 
-const keyColumns = `
+export const keyColumns = `
   id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
   create_rate as "createRate", read_rate as "readRate",
-  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt"`;
+  created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
+  manages_keys as "managesKeys", made_by as "madeBy"`;
 
 interface KeyFilter {
   readonly accountId?: string;
@@ -146,4 +157,9 @@ export async function revokeKey(db: Knex, keyId: string): Promise<void> {
   await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ?', [
     keyId,
   ]);
+}
+
+/** Says whether a key may make and revoke others. */
+export async function setManagesKeys(db: Knex, keyId: string, manages: boolean): Promise<void> {
+  await db.raw('update api_keys set manages_keys = ? where id = ?', [manages, keyId]);
 }

@@ -117,6 +117,10 @@ const sentences: Readonly<
     'the account is disabled, so every call is refused',
     'This account is disabled.',
   ],
+  key_management_not_allowed: [
+    'this key may not make or revoke keys',
+    'This key may not make or revoke keys. The operator can allow it.',
+  ],
   task_not_found: [
     'the task is unknown, or belongs to another account',
     'There is no such task.',
@@ -126,6 +130,11 @@ const sentences: Readonly<
   webhook_not_found: [
     'the webhook is unknown, or belongs to another account',
     'There is no such webhook.',
+  ],
+  key_not_found: [
+    'the key is unknown, or belongs to another account',
+    'There is no such key.',
+    'key_id',
   ],
   route_not_found: ['there is no route with this path', 'There is nothing at /v1/x.'],
   method_not_allowed: [
@@ -159,6 +168,10 @@ const sentences: Readonly<
   webhook_limit_reached: [
     'the account has ten webhooks, which is the limit',
     'This account has 10 webhooks, which is the limit. Delete one first.',
+  ],
+  key_limit_reached: [
+    'the account has 50 valid keys, which is the limit',
+    'This account has 50 valid keys, which is the limit. Revoke one first.',
   ],
   file_removed: [
     'the file is not kept any more; the message says why',

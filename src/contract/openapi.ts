@@ -13,6 +13,7 @@ import { superResolutionSchema } from './metadata-schema';
 import { accountOperations } from './openapi-account';
 import { createOperation, quoteOperation } from './openapi-create';
 import { filePaths } from './openapi-files';
+import { keyPaths } from './openapi-keys';
 import {
   errorResponses,
   jsonReply,
@@ -210,6 +211,7 @@ function otherPaths(): ZodOpenApiPathsObject {
     '/v1/account/summaries/{month}': { get: accountOperations.summary },
     '/v1/usage': { get: accountOperations.usage },
     ...webhookPaths,
+    ...keyPaths,
     ...filePaths,
     ...servicePaths,
   };

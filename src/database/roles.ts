@@ -1,8 +1,9 @@
 // The privileges of the database roles. The owner of the tables runs the migrations. The roles of
 // API, worker and operators have only the privileges listed here. No role can change the schema or
 // remove a task, and none can change or remove rows of append-only tables. No process that serves
-// callers can write a key: a worker cannot even read one, and an API cannot move money. It can only
-// count the pending tasks that it stores and ends.
+// callers can write a key: a worker cannot even read one. An API has two functions, which do nothing
+// without a key that manages keys. It cannot move money: it can only count the pending tasks that it
+// stores and ends.
 
 import type { Knex } from 'knex';
 
@@ -39,6 +40,8 @@ const ofApi: Privileges = {
   files: 'select, insert, update, delete',
 };
 
+const functionsOfApi = ['make_key', 'end_key'];
+
 // The worker signs callbacks, so it reads their secrets.
 const ofWorker: Privileges = {
   schema_migrations: 'select',
@@ -60,7 +63,7 @@ const ofWorker: Privileges = {
 };
 
 const keyColumns =
-  'id, account_id, name, last_four, models, channels, create_rate, read_rate, created_at, expires_at, revoked_at';
+  'id, account_id, name, last_four, models, channels, create_rate, read_rate, created_at, expires_at, revoked_at, manages_keys, made_by';
 
 const ofOperator: Privileges = {
   schema_migrations: 'select',
@@ -106,7 +109,11 @@ export async function grantPrivileges(trx: Knex.Transaction, roles: Roles): Prom
     throw new UnfitRole(`Two of ${settings} name the same role.`);
   }
   for (const { setting, role, privileges } of all) {
-    if (role !== null) await grant(trx, setting, role, privileges);
+    if (role === null) continue;
+    await grant(trx, setting, role, privileges);
+    for (const name of privileges === ofApi ? functionsOfApi : []) {
+      await trx.raw('grant execute on function ?? to ??', [name, role]);
+    }
   }
 }
 

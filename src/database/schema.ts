@@ -89,11 +89,70 @@ create table api_keys (
   create_rate integer check (create_rate > 0),
   read_rate   integer check (read_rate > 0),
   created_at  timestamptz not null default now(),
-  -- Chosen by the operator; null means never.
+  -- Null means never.
   expires_at  timestamptz,
-  revoked_at  timestamptz
+  revoked_at  timestamptz,
+  -- True if this key may make and revoke keys of its account (make_key). Only an operator sets it.
+  manages_keys boolean not null default false,
+  -- The key that made this one; null if an operator did.
+  made_by     text references api_keys (id)
 );
 create index api_keys_account on api_keys (account_id);
+
+-- Makes a key for the account of the key \`parent\`, which must manage keys. The new key may do no more
+-- than its parent: it has the parent's channels and rates, and of models and expiry a part. Returns
+-- 'made', or why not. It runs with the rights of its owner, because the API may not write keys.
+create function make_key(
+  parent text, new_id text, new_name text, new_digest bytea, new_last_four text, new_models text[],
+  new_expires_at timestamptz
+) returns text language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  maker api_keys%rowtype;
+begin
+  select * into maker from api_keys
+   where id = parent and manages_keys and revoked_at is null and coalesce(expires_at > now(), true);
+  -- The lock makes the creates of an account wait for each other, so that each counts the others.
+  perform from accounts where id = maker.account_id and disabled_at is null for no key update;
+  if not found then
+    return 'not_allowed';
+  end if;
+  if not coalesce(new_models <@ maker.models, true) then
+    return 'models';
+  end if;
+  if new_expires_at <= now() or new_expires_at > maker.expires_at then
+    return 'expires_at';
+  end if;
+  if (select count(*) from api_keys where account_id = maker.account_id and revoked_at is null
+         and coalesce(expires_at > now(), true)) >= 50 then
+    return 'too_many';
+  end if;
+  insert into api_keys (id, account_id, name, digest, last_four, models, channels, create_rate,
+                        read_rate, expires_at, made_by)
+  values (new_id, maker.account_id, new_name, new_digest, new_last_four,
+          coalesce(new_models, maker.models), maker.channels, maker.create_rate, maker.read_rate,
+          coalesce(new_expires_at, maker.expires_at), maker.id);
+  return 'made';
+end $$;
+revoke all on function make_key from public;
+
+-- Revokes a key of the account of the key \`parent\`, which must manage keys. A key that is revoked
+-- again keeps its first time. Returns 'revoked', or why not.
+create function end_key(parent text, key_id text) returns text
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  owner_id text;
+begin
+  select account_id into owner_id from api_keys join accounts on accounts.id = account_id
+   where api_keys.id = parent and manages_keys and revoked_at is null
+     and coalesce(expires_at > now(), true) and disabled_at is null;
+  if not found then
+    return 'not_allowed';
+  end if;
+  update api_keys set revoked_at = coalesce(revoked_at, now())
+   where id = key_id and account_id = owner_id;
+  return case when found then 'revoked' else 'not_found' end;
+end $$;
+revoke all on function end_key from public;
 
 -- One secret that signs the callbacks of a customer. During a rotation the previous secret stays
 -- valid until \`expires_at\`.

@@ -3,6 +3,7 @@
 
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import { keyRoutes } from '../accounts/keys.routes';
 import { alertRoutes } from '../callbacks/alerts.routes';
 import { callbackRoutes } from '../callbacks/callbacks.routes';
 import { webhookRoutes } from '../callbacks/webhooks.routes';
@@ -86,6 +87,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   usageRoutes(routes);
   webhookRoutes(routes, deps);
   alertRoutes(routes);
+  keyRoutes(routes);
   uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });
 
   app.use(observeRequests(deps));

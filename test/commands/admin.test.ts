@@ -300,9 +300,14 @@ describe('accounts', () => {
     const accountId = await anAccount();
     const { keyId } = (await admin(`keys create --account ${accountId} --json`)).json;
     const terms = async (words: string) => (await admin(`keys terms ${keyId} ${words}--json`)).json;
-    expect(await terms('')).toEqual({ keyId, createRate: null, readRate: null });
+    expect(await terms('')).toEqual({
+      ...{ keyId, createRate: null, readRate: null },
+      managesKeys: false,
+    });
+    expect(await terms('--manages-keys yes ')).toMatchObject({ managesKeys: true });
+    await terms('--manages-keys no ');
     await terms('--create-rate 5 ');
-    const changed = { keyId, createRate: 5, readRate: 70 };
+    const changed = { keyId, createRate: 5, readRate: 70, managesKeys: false };
     expect(await terms('--read-rate 70 ')).toEqual(changed);
     const { json } = await admin(`keys list --account ${accountId} --json`);
     expect(json).toContainEqual(expect.objectContaining(changed));

@@ -114,6 +114,9 @@ test.each([
   'update webhooks set url = null',
   'update balances set available = 1',
   'update balances set held = 1',
+  'update api_keys set manages_keys = true',
+  'update accounts set queued_max = 1',
+  `insert into alerts (id, state) values ('a', 'delivered')`,
   `insert into transfers (id) values ('t')`,
   'insert into jobs (task_id) values (1)',
   'update callbacks set url = null',
@@ -123,6 +126,8 @@ test.each([
 });
 
 test.each([
+  `select make_key('k', 'k', '', '', '', null, null)`,
+  `select end_key('k', 'k')`,
   'select * from api_keys',
   'select digest from api_keys',
   'update api_keys set account_id = 1',

@@ -71,6 +71,7 @@ const bodies: Readonly<Record<string, object>> = {
     content: [{ type: 'text', text: 'a lighthouse' }],
   },
   '/v1/webhooks': { url: 'https://example.com/' },
+  '/v1/account/keys': { name: 'batch' },
   '/v1/account/alerts': { below: '20.00' },
   '/mcp': {
     jsonrpc: '2.0',

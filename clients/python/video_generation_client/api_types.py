@@ -123,6 +123,11 @@ class WebhookRequest(_WebhookRequestNeeded, total=False):
 class AlertRequest(TypedDict):
     below: Optional[str]
 
+class KeyRequest(TypedDict, total=False):
+    name: Optional[str]
+    models: Optional[List[str]]
+    expires_at: Optional[int]
+
 class CreatedTask(TypedDict):
     id: str
     task_id: str
@@ -134,7 +139,7 @@ class ErrorBodyError(TypedDict):
     message: str
     type: Literal["invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error", "rate_limit_error", "server_error"]
     param: str
-    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "task_not_found", "file_not_found", "webhook_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "file_removed", "request_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable", "outcome_unknown"]
+    code: Literal["invalid_json", "missing_required_parameter", "invalid_value", "unsupported_value", "conflicting_parameters", "model_not_found", "task_id_required", "invalid_api_key", "insufficient_balance", "budget_exceeded", "model_not_allowed", "channel_not_allowed", "account_disabled", "key_management_not_allowed", "task_not_found", "file_not_found", "webhook_not_found", "key_not_found", "route_not_found", "method_not_allowed", "callback_not_found", "idempotency_key_reused", "task_already_finished", "task_not_finished", "upload_limit_reached", "webhook_limit_reached", "key_limit_reached", "file_removed", "request_removed", "request_too_large", "unsupported_media_type", "range_not_satisfiable", "rate_limited", "internal_error", "unavailable", "outcome_unknown"]
 
 class ErrorBody(TypedDict):
     error: ErrorBodyError
@@ -387,6 +392,31 @@ class Alert(TypedDict):
     status: Optional[int]
     error: Optional[str]
     data: AlertData
+
+class ApiKey(TypedDict):
+    id: str
+    object: Literal["api_key"]
+    name: str
+    last_four: str
+    models: Optional[List[str]]
+    manages_keys: bool
+    made_by: Optional[str]
+    created_at: int
+    expires_at: Optional[int]
+    revoked_at: Optional[int]
+
+class CreatedApiKey(TypedDict):
+    id: str
+    object: Literal["api_key"]
+    name: str
+    last_four: str
+    models: Optional[List[str]]
+    manages_keys: bool
+    made_by: Optional[str]
+    created_at: int
+    expires_at: Optional[int]
+    revoked_at: Optional[int]
+    key: str
 
 class File(TypedDict):
     id: str

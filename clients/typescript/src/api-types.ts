@@ -204,6 +204,12 @@ export interface AlertRequest {
   below: string | null;
 }
 
+export interface KeyRequest {
+  name?: string | null;
+  models?: Array<string> | null;
+  expires_at?: number | null;
+}
+
 /** Exactly these five fields. */
 export interface CreatedTask {
   /** Public task id. */
@@ -224,7 +230,7 @@ export interface ErrorBody {
     type: "invalid_request_error" | "authentication_error" | "billing_error" | "permission_error" | "not_found_error" | "rate_limit_error" | "server_error";
     /** JSON path of the first fault, for example `images[3]`; may be empty. */
     param: string;
-    code: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unsupported_value" | "conflicting_parameters" | "model_not_found" | "task_id_required" | "invalid_api_key" | "insufficient_balance" | "budget_exceeded" | "model_not_allowed" | "channel_not_allowed" | "account_disabled" | "task_not_found" | "file_not_found" | "webhook_not_found" | "route_not_found" | "method_not_allowed" | "callback_not_found" | "idempotency_key_reused" | "task_already_finished" | "task_not_finished" | "upload_limit_reached" | "webhook_limit_reached" | "file_removed" | "request_removed" | "request_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown";
+    code: "invalid_json" | "missing_required_parameter" | "invalid_value" | "unsupported_value" | "conflicting_parameters" | "model_not_found" | "task_id_required" | "invalid_api_key" | "insufficient_balance" | "budget_exceeded" | "model_not_allowed" | "channel_not_allowed" | "account_disabled" | "key_management_not_allowed" | "task_not_found" | "file_not_found" | "webhook_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "callback_not_found" | "idempotency_key_reused" | "task_already_finished" | "task_not_finished" | "upload_limit_reached" | "webhook_limit_reached" | "key_limit_reached" | "file_removed" | "request_removed" | "request_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "internal_error" | "unavailable" | "outcome_unknown";
   };
 }
 
@@ -561,6 +567,42 @@ export interface Alert {
     held: string;
     currency: string;
   };
+}
+
+export interface ApiKey {
+  id: string;
+  object: "api_key";
+  name: string;
+  last_four: string;
+  /** Null: all. */
+  models: Array<string> | null;
+  /** True if it may make and revoke keys. */
+  manages_keys: boolean;
+  /** The key that made it; null if the operator did. */
+  made_by: string | null;
+  /** Unix seconds. */
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface CreatedApiKey {
+  id: string;
+  object: "api_key";
+  name: string;
+  last_four: string;
+  /** Null: all. */
+  models: Array<string> | null;
+  /** True if it may make and revoke keys. */
+  manages_keys: boolean;
+  /** The key that made it; null if the operator did. */
+  made_by: string | null;
+  /** Unix seconds. */
+  created_at: number;
+  expires_at: number | null;
+  revoked_at: number | null;
+  /** The key itself; shown only once. */
+  key: string;
 }
 
 export interface File {

@@ -38,6 +38,7 @@ const create: AdminCommand = {
       about: 'refused from then on: 2027-01-31 (00:00 UTC) or 2027-01-31T18:00:00+08:00',
     },
     ...rateOptions,
+    'manages-keys': { about: 'may make and revoke keys of its account' },
   },
   changes: (input) => ({ kind: 'account', id: input.option('account') ?? '' }),
   about: 'a new key, which is shown once',
@@ -52,6 +53,7 @@ const create: AdminCommand = {
       ...(name === undefined ? {} : { name: nameOf(name, 'name') }),
       ...limits,
       ...(expiresAt ? { expiresAt } : {}),
+      managesKeys: input.flag('manages-keys'),
     });
     await setKeyRates(db(), data.keyId, rates);
     const shown = fields(expiresAt ? { ...data, expiresAt } : data);
@@ -79,6 +81,8 @@ const list: AdminCommand = {
         'createdAt',
         'expiresAt',
         'revokedAt',
+        'managesKeys',
+        'madeBy',
       ],
     },
   },
@@ -141,6 +145,8 @@ function keyTable(keys: readonly KeyRow[]): string {
     { title: 'CREATED', of: ({ createdAt }) => createdAt },
     { title: 'EXPIRES', of: ({ expiresAt }) => expiresAt },
     { title: 'REVOKED', of: ({ revokedAt }) => revokedAt },
+    { title: 'MANAGES KEYS', of: ({ managesKeys }) => (managesKeys ? 'yes' : '') },
+    { title: 'MADE BY', of: ({ madeBy }) => madeBy },
   ]);
 }
 

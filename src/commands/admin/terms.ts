@@ -2,6 +2,7 @@
 // and queued tasks, rates of calls, the days for which files and tasks are kept, and whether a hold
 // counts the stated length of reference videos.
 
+import { setManagesKeys } from '../../accounts/keys.rows';
 import {
   type AccountTerms,
   type Changes,
@@ -74,25 +75,35 @@ const keyTerms: AdminCommand = {
   name: 'keys terms',
   http: { at: 'POST /keys/:KEYID/terms', role: 'operator' },
   operands: ['KEYID'],
-  options: rateOptions,
+  options: {
+    ...rateOptions,
+    'manages-keys': { value: 'yes|no', about: 'may make and revoke keys of its account' },
+  },
   changes: (input) =>
-    isEmpty(ratesOf(input)) ? null : { kind: 'key', id: input.operand('KEYID') },
-  about: 'shows how often a key may call, or changes it within 30 seconds',
+    isEmpty({ ...ratesOf(input), managesKeys: managesOf(input) })
+      ? null
+      : { kind: 'key', id: input.operand('KEYID') },
+  about: 'shows what a key may do, or changes it within 30 seconds',
   async run({ config, db }, input) {
     const { keyId, ...before } = await knownKey(db(), input.operand('KEYID'));
     await setKeyRates(db(), keyId, ratesOf(input));
-    const { createRate, readRate } = await knownKey(db(), keyId);
+    const manages = managesOf(input);
+    if (manages !== undefined) await setManagesKeys(db(), keyId, manages);
+    const { createRate, readRate, managesKeys } = await knownKey(db(), keyId);
     return {
-      effect: changedValues(before, { createRate, readRate }),
-      data: { keyId, createRate, readRate },
+      effect: changedValues(before, { createRate, readRate, managesKeys }),
+      data: { keyId, createRate, readRate, managesKeys },
       text: fields({
         keyId,
         createRate: createRate ?? bySetting(config.createRatePerSecond, 'CREATE_RATE_PER_SECOND'),
         readRate: readRate ?? bySetting(config.readRatePerSecond, 'READ_RATE_PER_SECOND'),
+        managesKeys: managesKeys ? 'yes' : 'no',
       }),
     };
   },
 };
+
+const managesOf = (input: Input) => yesOrNo(input, 'manages-keys');
 
 export const termCommands = [terms, keyTerms];
 
@@ -132,7 +143,7 @@ function changesOf(input: Input): Changes<AccountTerms> {
     queuedMax: limitOf(input, 'queued-max'),
     filesKeptDays: limitOf(input, 'files-kept-days', daysMax),
     tasksKeptDays: taskDaysOf(input),
-    trustsLengths: trustOf(input),
+    trustsLengths: yesOrNo(input, 'trusts-lengths'),
     priceList: listNameOf(input),
     ...ratesOf(input),
   };
@@ -152,8 +163,8 @@ function taskDaysOf(input: Input): number | null | undefined {
   );
 }
 
-function trustOf(input: Input): boolean | undefined {
-  const word = choiceOf(input, 'trusts-lengths', ['yes', 'no']);
+function yesOrNo(input: Input, name: string): boolean | undefined {
+  const word = choiceOf(input, name, ['yes', 'no']);
   return word === undefined ? undefined : word === 'yes';
 }
 
