@@ -89,6 +89,26 @@ test('`create` prints the id, `get` the task and `list` a line for each task', a
   expect(listed.out).toMatch(new RegExp(`^${id}  \\S+Z  succeeded  studio-2.0\n$`));
 });
 
+test('`models`, `account`, `statement`, `files` and `webhooks` print what the service has', async () => {
+  expect((await run('create', 'a boat', '--image', 'a.png', ...small)).code).toBe(0);
+  const { json: hook } = await service.call('POST', '/v1/webhooks', {
+    url: 'https://example.com/',
+  });
+  const line = async (...args: string[]) => {
+    const { code, out, err } = await run(...args);
+    expect([code, err]).toEqual([0, '']);
+    return out;
+  };
+  expect(await line('models')).toMatch(/^studio-2\.0 {2}\d+\.\d{6} CNY a second of 720p$/m);
+  expect(JSON.parse(await line('models', 'studio-2.0'))).toMatchObject({ id: 'studio-2.0' });
+  expect(JSON.parse(await line('account'))).toMatchObject({ currency: 'CNY' });
+  expect((await line('statement', '--limit', '2')).trim().split('\n')).toHaveLength(2);
+  expect(await line('files', '--limit', '1')).toMatch(/^file_\S+ .* a\.png\n$/);
+  expect(await line('webhooks')).toContain(`${hook.id}  `);
+  expect(JSON.parse(await line('webhooks', hook.id))).toMatchObject({ id: hook.id });
+  await service.call('DELETE', `/v1/webhooks/${hook.id}`);
+});
+
 test('`quote` prints the price and creates nothing', async () => {
   const before = (await tasks()).length;
   const { code, out } = await run('quote', 'a boat', '--duration', '8');
