@@ -71,7 +71,18 @@ export function createApi(key, { onSignedOut } = {}) {
     cancel: (id) => call('DELETE', `/v1/videos/generations/${encodeURIComponent(id)}`),
     removeContent: (id) =>
       call('DELETE', `/v1/videos/generations/${encodeURIComponent(id)}/content`),
+    request: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}/request`),
     callbacks: (id) => call('GET', `/v1/videos/generations/${encodeURIComponent(id)}/callbacks`),
+    resend: (id) =>
+      call('POST', `/v1/videos/generations/${encodeURIComponent(id)}/callbacks/resend`),
+    post: (path, body) => call('POST', path, body),
+    /** The answer as CSV. */
+    csv: async (path) => {
+      const headers = { accept: 'text/csv', authorization: `Bearer ${key}` };
+      const reply = await send(path, { headers });
+      if (!reply.ok) throw new Unreachable(`The service answered ${reply.status}.`);
+      return reply.text();
+    },
   };
 }
 

@@ -74,7 +74,7 @@ function pageOf({ view, id }, shared, models) {
   if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
   if (view === 'tasks') return html`<${TasksPage} ...${shared} />`;
   if (view === 'library') return html`<${LibraryPage} ...${shared} />`;
-  if (view === 'account') return html`<${AccountPage} ...${shared} />`;
+  if (view === 'account') return html`<${AccountPage} section=${id} ...${shared} />`;
   if (shared.models?.length) return html`<${ComposePage} ...${shared} />`;
   if (shared.models) return html`<main><p>No model is open to this key.</p></main>`;
   return html`<main><p class="boot">${models.fault?.message ?? 'Loading…'}</p></main>`;

@@ -2,6 +2,7 @@
 // request as code are shown beside the form.
 
 import { CodePanel } from './code-panel.js';
+import { Compare, tookText, useTook } from './compare.js';
 import { Select, Strip, Text } from './controls.js';
 import { useAttempt } from './create-attempt.js';
 import { spread } from './faults.js';
@@ -129,21 +130,23 @@ function useSending({ api, draft, model, account, form, isUploading }) {
 }
 
 /**
- * Returns the faults that are shown before the user sends the form. Fields without a value show no
- * fault, because the user may still fill them in. The input type `first_last_frame` needs
+ * Returns the faults that are shown before the user sends the form. The prompt and the inputs show no
+ * fault while they are empty, because the user may still fill them in. The input type `first_last_frame` needs
  * two images or more. While there is only one, the field `images` shows only the faults of this
  * image.
  */
 function early(fields, body) {
-  const valueAt = (name) => name.split('.').reduce((at, part) => at?.[part], body);
   const isOneFrame = body.input_type === 'first_last_frame' && body.images?.length === 1;
   const shown = Object.entries(fields).map(([name, text]) => {
     const lines = text.split('\n');
     const isOpen = name === 'images' && isOneFrame;
     return [name, (isOpen ? lines.filter((line) => line.startsWith('images[')) : lines).join('\n')];
   });
-  return Object.fromEntries(shown.filter(([name, text]) => text && valueAt(name) !== undefined));
+  const isToCome = (name) => toFill.includes(name) && !body[name]?.length;
+  return Object.fromEntries(shown.filter(([name, text]) => text && !isToCome(name)));
 }
+
+const toFill = ['prompt', 'images', 'videos', 'audios'];
 
 function startDraft(models) {
   const kept = { ...emptyDraft, ...recall('draft', {}) };
@@ -166,6 +169,7 @@ function namesOf(draft, model) {
 
 function Basics({ api, draft, model, models, change, faults, samples, onUpload }) {
   const modes = [['', 'Default'], ...model.features.modes.map((mode) => [mode, mode])];
+  const took = useTook(api);
   const [idea] = useState(() => prompts[Math.floor(Date.now() / 1000) % prompts.length]);
   return html`
     <${Text} label="Prompt" name="prompt" rows="4" value=${draft.prompt} fault=${faults.prompt}
@@ -185,6 +189,9 @@ function Basics({ api, draft, model, models, change, faults, samples, onUpload }
           fault=${faults.mode} onValue=${(mode) => change({ mode })} />`
       }
     </div>
+    <p class="small">${tookText(took.get(draft.model))}</p>
+    <${Compare} ...${{ models, took }} chosen=${draft.model}
+      onChoose=${(id) => change({ model: id })} />
     <${Strip} label="Made from" name="input_type" value=${draft.inputType}
       fault=${faults.input_type}
       options=${model.inputs.types.map((type) => [type, inputNames[type]])}

@@ -132,3 +132,23 @@ export function CopyButton({ text, label = 'Copy' }) {
     ${said || label}
   </button>`;
 }
+
+/** Saves the text that `ask` returns as a file. */
+export function SaveButton({ name, ask, label = 'CSV' }) {
+  const [fault, setFault] = useState('');
+  const save = async () => {
+    setFault('');
+    try {
+      const url = URL.createObjectURL(new Blob([await ask()], { type: 'text/csv' }));
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = name;
+      link.click();
+      URL.revokeObjectURL(url);
+    } catch (error) {
+      setFault(error.message);
+    }
+  };
+  return html`<button type="button" class="button" onClick=${save}>${label}</button>
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}`;
+}

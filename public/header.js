@@ -16,7 +16,7 @@ export function Header({ route, account, onLeave }) {
   const { available, currency } = account.value ?? {};
   return html`
     <header class="top">
-      <a class="brand" href="#/create">
+      <a class="brand" href="#/create" aria-label="Playground">
         <img src="/playground/icon.svg" alt="" width="28" height="28" /><span>Playground</span>
       </a>
       <nav aria-label="Pages">

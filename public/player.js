@@ -30,7 +30,7 @@ function Waiting({ task }) {
   const now = useNow();
   const elapsed = Math.max(0, Math.floor(now / 1000 - task.created_at));
   return html`<div class="screen">
-    <${Leader} text=${elapsed < 1000 ? elapsed : '…'} label=${`${task.message} ${span(elapsed)}`} />
+    <${Leader} text=${`${span(elapsed)} so far`} label=${`${task.message} ${span(elapsed)}`} />
     <p class="caption" role="status">${task.message}</p>
   </div>`;
 }

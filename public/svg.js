@@ -17,20 +17,19 @@ export function Frame({ ratio }) {
   `;
 }
 
-/**
- * An animation like the countdown at the start of old films. The number in its middle counts
- * seconds.
- */
+/** Film frames that pass by while the video is made. The text says how long that has taken so far. */
 export function Leader({ text, label }) {
   return html`
     <svg class="leader" viewBox="0 0 320 180" preserveAspectRatio="xMidYMid slice" role="img"
       aria-label=${label}>
       <rect class="ground" width="320" height="180" />
-      <path class="sweep" d="M160 90V-110A200 200 0 0 1 360 90z" />
-      <path class="cross" d="M0 90h320M160 0v180" />
-      <circle class="ring" cx="160" cy="90" r="66" />
-      <circle class="ring" cx="160" cy="90" r="56" />
-      <text x="160" y="92">${text}</text>
+      <g class="film">
+        ${[0, 1, 2, 3, 4, 5].map(
+          (at) => html`<rect key=${at} x=${at * 80 - 68} y="52" width="56" height="40" rx="3" />`,
+        )}
+      </g>
+      <path class="cross" d="M0 40h320M0 104h320" />
+      <text x="160" y="136">${text}</text>
     </svg>
   `;
 }

@@ -8,6 +8,7 @@ import { clock } from './format.js';
 import { go, usePolled } from './hooks.js';
 import { Screen } from './player.js';
 import { html, useEffect, useState } from './preact.js';
+import { draftOf } from './request-draft.js';
 import { noteOf, noteStage, remember } from './session.js';
 import { Timeline } from './timeline.js';
 
@@ -28,18 +29,26 @@ export function TaskPage({ api, id, around, account }) {
     noteStage(id, task.stage ?? task.status);
     if (isFinal(task)) account.refresh();
   }, [task?.status, task?.stage]);
+  const noted = noteOf(id);
+  // What another tab or program sent is asked for.
+  const sent = usePolled(
+    () => (noted.body ? noted.body : api.request(id)),
+    () => null,
+    [api, id],
+  );
   if (!task) return html`<${NoTask} ...${polled} />`;
-  const known = noteOf(id);
+  const body = noted.body ?? sent.value ?? undefined;
+  const known = { ...noted, body };
   return html`
     <main class="task">
       <h1 class="unseen">Task ${task.id}</h1>
       <div class="stage">
         <${Screen} task=${task} />
-        ${known.body && html`<p class="words">${known.body.prompt}</p>`}
+        ${body && html`<${Sent} body=${body} />`}
         <${Facts} task=${task} />
         <${Actions} key=${isFinal(task)} api=${api} task=${task} known=${known} around=${around}
           onChanged=${polled.refresh} />
-        ${known.body && html`<${CodePanel} body=${known.body} />`}
+        ${body && html`<${CodePanel} body=${body} />`}
       </div>
       <aside>
         <${Timeline} task=${task} known=${known} lost=${polled.lost} />
@@ -61,6 +70,30 @@ function NoTask({ fault, lost }) {
       <p class="fault" role="alert">${fault.message}</p>
       <p><a href="#/tasks">All tasks</a></p>
     </main>
+  `;
+}
+
+/** The prompt, and the inputs as links. */
+function Sent({ body }) {
+  const inputs = ['images', 'videos', 'audios'].flatMap((kind) =>
+    (body[kind] ?? []).map((url, at) => [`${kind.slice(0, -1)} ${at + 1}`, url]),
+  );
+  return html`
+    <p class="words">${body.prompt}</p>
+    ${
+      inputs.length > 0 &&
+      html`<ul class="inputs" aria-label="Inputs">
+        ${inputs.map(
+          ([name, url]) => html`<li key=${name}>
+            ${
+              /^https?:/.test(url)
+                ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${name}</a>`
+                : html`${name} <code>${url.slice(0, 40)}</code>`
+            }
+          </li>`,
+        )}
+      </ul>`
+    }
   `;
 }
 
@@ -109,7 +142,7 @@ function Actions({ api, task, known, around, onChanged }) {
     void act(() => api.removeContent(task.id));
   };
   const again = () => {
-    remember('draft', known.draft);
+    remember('draft', known.draft ?? draftOf(known.body));
     go('create');
   };
   return html`
@@ -128,9 +161,8 @@ function Actions({ api, task, known, around, onChanged }) {
         </button>`
       }
       ${
-        known.draft &&
-        html`<button type="button" class="button"
-        onClick=${again}>Use again</button>`
+        (known.draft || known.body) &&
+        html`<button type="button" class="button" onClick=${again}>Run again</button>`
       }
       ${
         around.workflows &&

@@ -63,7 +63,7 @@ function Deadline({ task, known, now }) {
   const at = task.created_at + Number(limit);
   return html`<div>
     <dt>${known.body ? 'Deadline' : 'Deadline, unless another was sent'}</dt>
-    <dd data-test="deadline">${clock(at)}<small>in ${span(at - now / 1000)}</small></dd>
+    <dd data-test="deadline">${clock(at)}${known.body && html`<small>in ${span(at - now / 1000)}</small>`}</dd>
   </div>`;
 }
 

@@ -340,6 +340,7 @@ const readersOfTheEnvironment = {
   'scripts/lib/local-engine.mjs': 'adds what finds the container engine of a test',
   'scripts/lib/run.mjs': 'passes the environment to its tools',
   'scripts/running.mjs': 'reads DATA_DIR itself, because the reader of settings may not be built',
+  'scripts/screenshots.mjs': 'passes the environment to the stack, and finds the browser',
   'scripts/test.mjs': 'passes the environment to the test runner',
 };
 

@@ -241,6 +241,7 @@ on.describeInBrowser('the form of the playground', (site) => {
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect([view, Number(wide) <= width]).toEqual([view, true]);
         if (view === 'account') {
+          await page.getByRole('radio', { name: 'Every movement' }).check({ force: true });
           await page.locator('.statement tbody tr').first().waitFor();
           await page.waitForFunction(notScrolled);
         }

@@ -1,0 +1,75 @@
+// The summary of a month: what the account had, got, was charged and has.
+
+import { SaveButton, Text } from './controls.js';
+import { count, exactMoney } from './format.js';
+import { usePolled } from './hooks.js';
+import { html, useState } from './preact.js';
+
+export function MonthSection({ api, currency }) {
+  const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
+  const path = `/v1/account/summaries/${encodeURIComponent(month)}`;
+  const { value, fault } = usePolled(
+    () => api.get(path),
+    () => null,
+    [api, path],
+  );
+  return html`
+    <section aria-label="Month" class="section">
+      <div class="head">
+        <${Text} label="Month" name="month" type="month" value=${month}
+          onValue=${(text) => text && setMonth(text)} />
+        ${value && html`<${SaveButton} name=${`summary-${month}.csv`} ask=${() => api.csv(path)} />`}
+      </div>
+      ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}
+      ${value && html`<${Summary} ...${{ value, currency }} />`}
+    </section>
+  `;
+}
+
+function Summary({ value, currency }) {
+  const sums = [
+    ['Opening balance', value.opening_balance],
+    ['Credits', value.credits],
+    ['Corrections', value.corrections],
+    ['Charged', `-${value.charged}`],
+    [value.complete ? 'Closing balance' : 'Balance now', value.closing_balance],
+  ];
+  return html`
+    <div class="card">
+      <h2>${value.month}</h2>
+      <table class="figures">
+        <tbody>
+          ${sums.map(
+            ([title, amount]) => html`<tr key=${title}>
+              <th scope="row">${title}</th><td>${exactMoney(amount, currency)}</td></tr>`,
+          )}
+        </tbody>
+      </table>
+      <p class="small">
+        ${value.complete ? '' : 'The month goes on. '}Months begin at 00:00 ${value.time_zone}. A
+        balance is what is available and held together. This is no invoice.
+      </p>
+    </div>
+    ${
+      value.lines.length > 0 &&
+      html`<div class="card">
+        <h2>By model and key</h2>
+        <div class="scroll" tabindex="0" role="region" aria-label="By model and key">
+          <table class="figures">
+            <thead><tr><th scope="col">Model</th><th scope="col" class="text">Key</th>
+              <th scope="col">Charged</th><th scope="col">Tasks</th><th scope="col">Failed</th>
+              <th scope="col">Seconds</th></tr></thead>
+            <tbody>
+              ${value.lines.map(
+                (line) => html`<tr key=${`${line.model} ${line.key}`}>
+                  <th scope="row">${line.model}</th><td class="text">${line.key || 'none'}</td>
+                  <td>${exactMoney(line.charged)}</td><td>${count(line.tasks)}</td>
+                  <td>${count(line.failed)}</td><td>${count(line.seconds)}</td></tr>`,
+              )}
+            </tbody>
+          </table>
+        </div>
+      </div>`
+    }
+  `;
+}

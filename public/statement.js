@@ -1,0 +1,111 @@
+// The statement, newest first: one line for each task and day with its total, below a heading for each
+// day and month, or every movement.
+
+import { SaveButton, Strip } from './controls.js';
+import { clock, exactMoney } from './format.js';
+import { MoreButton, usePages } from './pagination.js';
+import { html, useState } from './preact.js';
+import { daysOf } from './statement-days.js';
+
+const views = [
+  ['tasks', 'By task'],
+  ['movements', 'Every movement'],
+];
+
+export function StatementSection({ api }) {
+  const [view, setView] = useState('tasks');
+  const ask = (after, limit) =>
+    api.get(`/v1/account/statement?limit=${limit}${after ? `&after=${after}` : ''}`);
+  const list = usePages(ask, view === 'tasks' ? 60 : 20, () => 10_000, [api, view]);
+  const save = () => api.csv('/v1/account/statement?limit=100');
+  return html`
+    <section aria-label="Statement" class="section">
+      <div class="head">
+        <${Strip} label="Show" name="view" value=${view} options=${views} onValue=${setView} />
+        <${SaveButton} name="statement.csv" ask=${save} label="Newest 100 as CSV" />
+      </div>
+      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      ${
+        view === 'tasks'
+          ? html`<${Days} days=${daysOf(list.rows, list.load !== null)} />`
+          : html`<${Movements} rows=${list.rows} />`
+      }
+      <${MoreButton} load=${list.load} />
+    </section>
+  `;
+}
+
+const chargedText = (charged) => `charged ${exactMoney((charged / 1e6).toFixed(6))}`;
+
+function Days({ days }) {
+  return days.map(
+    ({ day, title, month, lines, charged, isWhole }) => html`
+      ${
+        month &&
+        html`<h2 key=${month.title}>${month.title} <span class="hint">
+          ${month.charged === null ? '' : chargedText(month.charged)}</span></h2>`
+      }
+      <section key=${day} class="day" aria-label=${title}>
+        <h3>${title} <span class="hint">${isWhole ? chargedText(charged) : 'more below'}</span></h3>
+        <ul class="lines">
+          ${lines.map(
+            ({ key, at, taskId, what, amount }) => html`<li key=${key}>
+              <span class="when">${clock(at).slice(-8)}</span>
+              <span>${
+                taskId
+                  ? html`<a href=${`#/tasks/${taskId}`} title=${taskId}>Task …${taskId.slice(-6)}</a>${' '}
+                  ${what}`
+                  : what
+              }</span>
+              <span class=${amount > 0 ? 'amount plus' : 'amount'}>
+                ${exactMoney((amount / 1e6).toFixed(6))}</span>
+            </li>`,
+          )}
+        </ul>
+      </section>
+    `,
+  );
+}
+
+function Movements({ rows }) {
+  return html`
+    <div class="scroll" tabindex="0" role="region" aria-label="Movements">
+      <table class="statement">
+        <thead>
+          <tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Change</th><th
+            scope="col">Available</th><th scope="col">Task</th></tr>
+        </thead>
+        <tbody>
+          ${rows.map((row) => html`<${Movement} key=${row.number} row=${row} />`)}
+        </tbody>
+      </table>
+    </div>
+  `;
+}
+
+function Movement({ row }) {
+  return html`
+    <tr>
+      <td>${clock(row.at)}</td>
+      <td>${row.reason}<${Moved} row=${row} /></td>
+      <td class=${Number(row.change) > 0 ? 'plus' : ''}>${exactMoney(row.change)}</td>
+      <td>${exactMoney(row.balance_after)}</td>
+      <td>
+        ${
+          row.task_id &&
+          html`<a href=${`#/tasks/${row.task_id}`} title=${row.task_id}>
+          …${row.task_id.slice(-6)}</a>`
+        }
+      </td>
+    </tr>
+  `;
+}
+
+/**
+ * A charge is paid from the hold, so it does not change the available amount. The charged amount is
+ * therefore shown beside the reason of the movement.
+ */
+function Moved({ row }) {
+  if (Number(row.change) !== 0 || Number(row.amount) === 0) return null;
+  return html`<small>${exactMoney(row.amount)}</small>`;
+}

@@ -1,0 +1,116 @@
+// What the tasks of a period were charged: a chart, the same figures as a table, and CSV.
+
+import { Bars } from './bars.js';
+import { SaveButton, Select } from './controls.js';
+import { count, exactMoney } from './format.js';
+import { usePolled } from './hooks.js';
+import { html, useState } from './preact.js';
+import { daysBefore, periodFor, stacksOf } from './stacks.js';
+
+const spans = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'A year'],
+];
+const splits = [
+  ['', 'Nothing'],
+  ['model', 'Model'],
+  ['key', 'Key'],
+];
+const measures = [
+  ['charged', 'Charged'],
+  ['tasks', 'Tasks'],
+  ['failed', 'Failed'],
+  ['seconds', 'Seconds'],
+];
+
+const millionths = (amount) => Math.round(Number(amount) * 1e6);
+
+export function UsageSection({ api, currency }) {
+  const [days, setDays] = useState('30');
+  const [by, setBy] = useState('model');
+  const [measure, setMeasure] = useState('charged');
+  const report = usePolled(
+    () => askReport(api, Number(days), by),
+    () => 60_000,
+    [api, days, by],
+  );
+  const { value } = report;
+  return html`
+    <section aria-label="Usage" class="section">
+      <div class="filters">
+        <${Select} label="Days" name="days" value=${days} options=${spans} onValue=${setDays} />
+        <${Select} label="Split by" name="by" value=${by} options=${splits} onValue=${setBy} />
+        <${Select} label="Measure" name="measure" value=${measure} options=${measures}
+          onValue=${setMeasure} />
+      </div>
+      ${report.fault && html`<p class="fault" role="alert">${report.fault.message}</p>`}
+      ${
+        value &&
+        (value.data.length === 0
+          ? html`<p class="nothing">No task ended in these days.</p>`
+          : html`<${Chart} ...${{ value, measure, currency }} /><${Figures} ...${{ api, value }} />`)
+      }
+    </section>
+  `;
+}
+
+/** The service knows which day is today in the zone of the reports. */
+async function askReport(api, days, by) {
+  const { last_day: to } = await api.get('/v1/usage');
+  const from = daysBefore(to, days - 1);
+  const per = periodFor(from, to, 'day');
+  const query = `from=${from}&to=${to}&by=${by ? `${per},${by}` : per}`;
+  return { ...(await api.get(`/v1/usage?${query}`)), ...{ from, to, per, by }, query };
+}
+
+function Chart({ value, measure, currency }) {
+  const { data, from, to, per, by } = value;
+  const isMoney = measure === 'charged';
+  const stacks = stacksOf(data, {
+    ...{ from, to, per },
+    nameOf: (row) => (by ? row[by] || 'none' : 'all'),
+    amountOf: (row) => (isMoney ? millionths(row.charged) : row[measure]),
+  });
+  const text = (number) =>
+    isMoney ? exactMoney((number / 1e6).toFixed(6), currency) : count(number);
+  const [, title] = measures.find(([name]) => name === measure);
+  const label = `${title} by ${per}${by ? ` and ${by}` : ''}`;
+  return html`
+    <div class="card">
+      <h2>${label}</h2>
+      <${Bars} ...${{ label, text, ...stacks }} />
+      <p class="small">A task counts on the day of its end. Days begin at 00:00 ${value.time_zone}.</p>
+    </div>
+  `;
+}
+
+function Figures({ api, value }) {
+  const { data, total, per, by, from, to, query } = value;
+  const cells = (row) => html`<td>${exactMoney(row.charged)}</td><td>${count(row.tasks)}</td>
+    <td>${count(row.failed)}</td><td>${count(row.seconds)}</td>`;
+  return html`
+    <div class="card">
+      <div class="head">
+        <h2>Figures</h2>
+        <${SaveButton} name=${`usage-${from}-${to}.csv`} ask=${() => api.csv(`/v1/usage?${query}`)} />
+      </div>
+      <div class="scroll" tabindex="0" role="region" aria-label="Figures">
+        <table class="figures">
+          <thead><tr><th scope="col">${per}</th>${by && html`<th scope="col" class="text">${by}</th>`}
+            <th scope="col">Charged</th><th scope="col">Tasks</th><th scope="col">Failed</th>
+            <th scope="col">Seconds</th></tr></thead>
+          <tbody>
+            ${data.map(
+              (row) => html`<tr key=${`${row[per]} ${row[by]}`}>
+                <th scope="row">${row[per]}</th>${by && html`<td class="text">${row[by] || 'none'}</td>`}
+                ${cells(row)}</tr>`,
+            )}
+          </tbody>
+          <tfoot><tr><th scope="row">Total</th>${by && html`<td></td>`}${cells(total)}</tr></tfoot>
+        </table>
+      </div>
+    </div>
+  `;
+}

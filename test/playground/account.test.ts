@@ -1,0 +1,151 @@
+// The sections of the account: statement, usage, months, webhooks, alerts and keys. Each is checked with
+// axe, in a wide and a narrow window, and does what it offers.
+
+import { createKey } from '../../src/accounts/keys.rows';
+import { violationsOf } from '../support/axe';
+import { until } from '../support/until';
+import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
+
+const sections = ['', 'usage', 'months', 'webhooks', 'alerts', 'keys'];
+
+describeInBrowser('the account on the page', (site: Site) => {
+  let apiKey = '';
+  let accountId = '';
+  let taskId = '';
+  beforeAll(async () => {
+    ({ accountId } = await site.service.anAccount());
+    const { db } = site.service;
+    ({ apiKey } = await createKey(db, { accountId, name: 'desk', managesKeys: true }));
+    const { page } = await visit(site, apiKey);
+    await promptOf(page).fill('a lighthouse at dusk');
+    await direct(page, { render: 'none' });
+    taskId = await create(page);
+    await untilEnd(page, 'done');
+  });
+
+  const open = async (section: string, key = apiKey, looks = {}) => {
+    const visited = await visit(site, key, looks);
+    await visited.page.goto(`${site.service.url}/#/account/${section}`);
+    await visited.page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    return visited;
+  };
+
+  test('the statement has one line for the task, with its total, below its day and month', async () => {
+    const { page } = await open('');
+    const line = page.locator('.lines li', { hasText: taskId.slice(-6) });
+    await line.waitFor();
+    expect(await line.count()).toBe(1);
+    const task = await (
+      await fetch(`${site.service.url}/v1/videos/generations/${taskId}`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+      })
+    ).json();
+    const charged = (task as { billing: { charged: string } }).billing.charged;
+    expect((await line.locator('.amount').textContent())?.trim()).toBe(`-${charged}`);
+    expect(await page.locator('.day h3').first().textContent()).toContain(`charged ${charged}`);
+    await page.getByRole('radio', { name: 'Every movement' }).check({ force: true });
+    await page.locator('.statement tbody tr', { hasText: 'held for a task' }).waitFor();
+  });
+
+  test('a webhook is added with its events, its secret is shown, and it is tested and deleted', async () => {
+    const { page, complaints } = await open('webhooks');
+    await page.getByLabel('Address').fill('https://consumer.example.com/hook');
+    await page.getByLabel('The balance is low').check();
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    const card = page.locator('.cards .card');
+    await card.getByText('balance.low').waitFor();
+    await card.getByRole('button', { name: 'Send a test' }).click();
+    await card.getByRole('status').waitFor();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await card.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No webhook yet.').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('the limit of the balance is set and removed, and a fault stands at its field', async () => {
+    const { page } = await open('alerts');
+    const field = page.getByLabel(/Say when less/);
+    await field.fill('much');
+    await page.getByRole('button', { name: 'Set' }).click();
+    await page.locator('.fault').waitFor();
+    await field.fill('20.00');
+    await page.getByRole('button', { name: 'Set' }).click();
+    const below = async () =>
+      (await site.service.db('accounts').where({ id: accountId }).first('alert_below')).alert_below;
+    await until('the limit is stored', async () => (await below()) === 20_000_000);
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await until('the limit is removed', async () => (await below()) === null);
+  });
+
+  test('a key is made, is shown once, and is revoked; a key that may not offers neither', async () => {
+    const { page } = await open('keys');
+    await page.getByLabel('Name').fill('batch');
+    await page.getByRole('button', { name: 'Make' }).click();
+    const made = (await page.getByText(/^vk_/).textContent()) ?? '';
+    const card = page.locator('.cards .card', { hasText: 'batch' });
+    await card.waitFor();
+    const other = await open('keys', made);
+    await other.page.getByText('This key cannot make or revoke keys.', { exact: false }).waitFor();
+    expect(await other.page.getByRole('button', { name: /Make|Revoke/ }).count()).toBe(0);
+    const again = await open('keys');
+    again.page.on('dialog', (dialog) => void dialog.accept());
+    await again.page
+      .locator('.cards .card', { hasText: 'batch' })
+      .getByRole('button', { name: 'Revoke' })
+      .click();
+    await again.page.locator('.cards .badge', { hasText: 'revoked' }).waitFor();
+  });
+
+  test('another tab shows what was sent for a task, as code too, and fills the form with it', async () => {
+    const { page } = await visit(site, apiKey);
+    await page.goto(`${site.service.url}/#/tasks/${taskId}`);
+    await page.locator('.words', { hasText: 'a lighthouse at dusk' }).waitFor();
+    await page.getByText('As code').click();
+    await page.locator('.codes pre', { hasText: 'a lighthouse at dusk' }).waitFor();
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await page.locator('[data-test=hold]').waitFor();
+    expect(await promptOf(page).inputValue()).toBe('a lighthouse at dusk');
+    expect(await page.locator('textarea[name=metadata]').inputValue()).toContain('render');
+    await page.getByText(/^The last task took/).waitFor();
+  });
+
+  test('usage and month are shown and saved as CSV', async () => {
+    const { page } = await open('months');
+    await page.locator('.figures th', { hasText: 'Opening balance' }).waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    expect((await saving).suggestedFilename()).toMatch(/^summary-\d{4}-\d\d\.csv$/);
+    await page.goto(`${site.service.url}/#/account/usage`);
+    await page.locator('.figures tfoot').waitFor();
+    await page.locator('.bars svg').waitFor();
+  });
+
+  test.each([
+    [1280, 'light'],
+    [1280, 'dark'],
+    [360, 'light'],
+    [360, 'dark'],
+  ] as const)(
+    'axe finds no violation in a window of %d pixels with %s colours, and nothing is wider',
+    async (width, colorScheme) => {
+      const looks = { viewport: { width, height: 900 }, colorScheme };
+      const { page, complaints } = await visit(site, apiKey, looks);
+      const found: Record<string, string[]> = {};
+      await page.locator('.compare summary').click();
+      found.create = await violationsOf(page);
+      for (const section of sections) {
+        await page.goto(`${site.service.url}/#/account/${section}`);
+        await page.locator('.section').waitFor();
+        if (section === 'usage') await page.locator('.figures tfoot').waitFor();
+        await page.waitForLoadState('networkidle');
+        found[section] = await violationsOf(page);
+        const wide = await page.evaluate('document.documentElement.scrollWidth');
+        expect([section, Number(wide) <= width]).toEqual([section, true]);
+      }
+      const wrong = Object.fromEntries(Object.entries(found).filter(([, list]) => list.length > 0));
+      expect(wrong).toEqual({});
+      expect(complaints).toEqual([]);
+    },
+  );
+});
