@@ -42,16 +42,18 @@ export function daysOf(rows, hasMore) {
 }
 
 /** The first day of each month gets what the month was charged; null while days of it are missing. */
-function withMonths(days) {
+function withMonths(all) {
+  // A day has no line if its only tasks ended on a later day.
+  const days = all.filter(({ lines, isWhole }) => lines.length > 0 || !isWhole);
   const months = new Map();
   for (const { monthTitle, charged, isWhole } of days) {
-    const { sum, all } = months.get(monthTitle) ?? { sum: 0, all: true };
-    months.set(monthTitle, { sum: sum + charged, all: all && isWhole });
+    const { sum, whole } = months.get(monthTitle) ?? { sum: 0, whole: true };
+    months.set(monthTitle, { sum: sum + charged, whole: whole && isWhole });
   }
   return days.map((day, at) => {
     if (days[at - 1]?.monthTitle === day.monthTitle) return day;
-    const { sum, all } = months.get(day.monthTitle);
-    return { ...day, month: { title: day.monthTitle, charged: all ? sum : null } };
+    const { sum, whole } = months.get(day.monthTitle);
+    return { ...day, month: { title: day.monthTitle, charged: whole ? sum : null } };
   });
 }
 
