@@ -104,7 +104,10 @@ export function toolsOf() {
   }));
 }
 
-/** Later versions may add fields, and an agent's client must not refuse them. */
+/**
+ * Later versions may add fields, and an agent's client must not refuse them. Clients of older
+ * revisions of the protocol need the type at the root, also of a union of objects.
+ */
 function answerSchema(answer: z.ZodType): { type: 'object' } {
   const schema = z.toJSONSchema(answer, {
     io: 'output',
@@ -112,7 +115,7 @@ function answerSchema(answer: z.ZodType): { type: 'object' } {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
-  return schema as { type: 'object' };
+  return { ...schema, type: 'object' };
 }
 
 /** The first fault of the arguments of a tool; a create and a quote check their own. */

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-const names = ['submit', 'status', 'result', 'cancel', 'quote'];
+const names = ['submit', 'status', 'result', 'cancel', 'quote', 'models'];
 
 test.each<[object | string, string]>([
   ['auto', '2026-07-28'],

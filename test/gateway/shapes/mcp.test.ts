@@ -104,6 +104,7 @@ test('the answer of each tool fits its output schema, which allows fields that a
       structuredContent: object;
       isError?: boolean;
     };
+    expect(outputSchema).toMatchObject({ type: 'object' });
     const fits = z.fromJSONSchema(outputSchema as never);
     if (isError !== true) {
       expect(fits.safeParse(structuredContent).error).toBeUndefined();
