@@ -5,8 +5,11 @@ import { Theme } from '../header.js';
 import { usePolled } from '../hooks.js';
 import { html, render, useMemo, useState } from '../preact.js';
 import { createApi, signOut } from './api.js';
+import { AttentionPage } from './attention.js';
+import { ChannelsPage } from './channels/channels.js';
 import { Banner, State } from './parts.js';
 import { useAddress } from './route.js';
+import { FindPage, SearchBox } from './search.js';
 import { SignIn } from './sign-in.js';
 import { TaskPage } from './task.js';
 import { TasksPage } from './tasks.js';
@@ -33,13 +36,14 @@ function Workbench({ onSignedOut }) {
   const shared = { api, me: me.value?.data };
   return html`
     <header class="top">
-      <a class="brand" href="#/tasks">Console</a>
+      <a class="brand" href="#/attention">Console</a>
       <nav aria-label="Pages">
         ${pages.map(
           ([name, title]) => html`<a key=${name} href=${`#/${name}`}
             aria-current=${view === name ? 'page' : undefined}>${title}</a>`,
         )}
       </nav>
+      <${SearchBox} />
       <span class="me">${me.value ? `${me.value.data.name}, ${me.value.data.role}` : '…'}</span>
       <${Theme} />
       <button type="button" class="quiet" onClick=${leave}>Sign out</button>
@@ -50,13 +54,18 @@ function Workbench({ onSignedOut }) {
 }
 
 const pages = [
+  ['attention', 'Attention'],
   ['tasks', 'Tasks'],
   ['usage', 'Usage'],
+  ['channels', 'Channels'],
 ];
 
 function pageOf(view, id, query, shared) {
+  if (view === 'attention') return html`<${AttentionPage} ...${shared} />`;
+  if (view === 'find') return html`<${FindPage} query=${query} ...${shared} />`;
   if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
   if (view === 'tasks') return html`<${TasksPage} query=${query} ...${shared} />`;
+  if (view === 'channels') return html`<${ChannelsPage} ...${shared} />`;
   if (view === 'usage') return html`<${UsagePage} query=${query} ...${shared} />`;
   return html`<main><h1>Nothing here</h1><p><a href="#/tasks">Tasks</a></p></main>`;
 }

@@ -16,7 +16,7 @@ export function useAddress() {
 function read() {
   const [path = '', query = ''] = location.hash.slice(1).split('?');
   const [, view = '', id = ''] = path.split('/');
-  return { view: view || 'tasks', id: decoded(id), query: new URLSearchParams(query) };
+  return { view: view || 'attention', id: decoded(id), query: new URLSearchParams(query) };
 }
 
 /** Somebody may have typed the address. */

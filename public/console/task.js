@@ -1,6 +1,7 @@
 // One task: why it waits, where its money is, its times, its jobs and its callback. What the customer
 // wrote or made is behind a button that asks why, and is gone when the view is left.
 
+import { CopyButton } from '../controls.js';
 import { usePolled } from '../hooks.js';
 import { html, useState } from '../preact.js';
 import { AskWhy, Banner, Foreign, State, Time, useTitle } from './parts.js';
@@ -147,8 +148,13 @@ function Jobs({ jobs }) {
         <h3>${job.kind.replace('_', '-')}</h3>
         <dl class="facts">
           ${facts.map(
-            ([name, value]) =>
-              html`<div key=${name}><dt>${name}</dt><dd><${Foreign} text=${value} /></dd></div>`,
+            ([name, value]) => html`<div key=${name}>
+              <dt>${name}</dt>
+              <dd>
+                <${Foreign} text=${value} />
+                ${name === 'Upstream id' && html`<${CopyButton} text=${value} />`}
+              </dd>
+            </div>`,
           )}
         </dl>
       </div>`;

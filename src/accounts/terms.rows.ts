@@ -93,6 +93,20 @@ function changesNothing(columns: object): boolean {
 }
 
 /** The price lists that accounts have. */
+/** How many customers have each price list, and the first of their names; null is no list. */
+export async function listCustomersByPriceList(
+  db: Knex,
+): Promise<readonly { list: string | null; customers: number; names: readonly string[] }[]> {
+  const { rows } = await db.raw<{
+    rows: { list: string | null; customers: number; names: readonly string[] }[];
+  }>(
+    `select price_list as list, count(*)::int as customers,
+            (array_agg(name order by name))[1:20] as names
+       from accounts where erased_at is null group by price_list`,
+  );
+  return rows;
+}
+
 export async function listPriceListsInUse(db: Knex): Promise<readonly string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `select distinct price_list as name from accounts

@@ -9,7 +9,8 @@ import { attention } from './admin/attention';
 import { bookCommands } from './admin/books';
 import { budgetCommands } from './admin/budgets';
 import { callbackCommands } from './admin/callbacks';
-import { checkCatalogue } from './admin/catalogue';
+import { catalogueCommands } from './admin/catalogue';
+import { previewCatalogue } from './admin/catalogue-preview';
 import { channelActs } from './admin/channel-acts';
 import { showChannels } from './admin/channels';
 import { closingCommands } from './admin/closing';
@@ -28,6 +29,7 @@ import { keyCommands } from './admin/keys';
 import { log } from './admin/log';
 import { operatorCommands } from './admin/operators';
 import { reconcileLost } from './admin/reconcile';
+import { routesOf } from './admin/routes-of';
 import { migrateBoth } from './admin/schema';
 import { removeFile, storageUsage } from './admin/storage';
 import { escaped } from './admin/tables';
@@ -53,7 +55,9 @@ export const adminCommands: readonly AdminCommand[] = [
   ...budgetCommands,
   ...callbackCommands,
   ...webhookCommands,
-  checkCatalogue,
+  ...catalogueCommands,
+  previewCatalogue,
+  routesOf,
   showChannels,
   ...channelActs,
   storageUsage,

@@ -5,7 +5,7 @@ import { protocols } from '../../activities/providers/protocols';
 import { listPriceListsInUse } from '../accounts/terms.rows';
 
 import type { Catalogue } from '../catalogue/catalogue.rules';
-import { loadCatalogue } from '../catalogue/file';
+import { loadCatalogue, parseCatalogue } from '../catalogue/file';
 import type { Config } from '../config/config';
 import { CommandError } from './command';
 
@@ -15,6 +15,11 @@ export function readCatalogue(
   environment: Config['environment'],
 ): Promise<Catalogue> {
   return loadCatalogue(path, { environment, protocols });
+}
+
+/** Reads a catalogue that is not a file yet. */
+export function parseChanged(text: string, environment: Config['environment']): Catalogue {
+  return parseCatalogue(text, { environment, protocols });
 }
 
 /** Returns the catalogue. Throws if its prices are not in the currency of the setting CURRENCY. */

@@ -74,7 +74,9 @@ async function runCommand(
   sendCsv: ReturnType<typeof createExports>,
 ): Promise<void> {
   const isPost = ctx.method === 'POST';
-  const sent = isPost ? await readJsonBody(ctx.req, bodyBytesMax) : queryOf(ctx);
+  const sent = isPost
+    ? await readJsonBody(ctx.req, route.http.bodyBytesMax ?? bodyBytesMax)
+    : queryOf(ctx);
   const { csv, fields } = withoutFormat(route, sent);
   const input = inputOf(route, { params, fields });
   const why = input.option('why');

@@ -34,6 +34,7 @@ export function createPage(config: Origins): (ctx: Context) => boolean {
     ...Object.fromEntries(common),
     ...vendorFiles('/page/vendor/'),
     ...filesOf('console', '/page/console/'),
+    ...filesOf('console/channels', '/page/console/channels/'),
   };
   const policy = policyOf(config);
   return (ctx) => {

@@ -74,26 +74,48 @@ function videosOf({ resolutions, ratios, durations, audio, inputs }: Model): rea
   );
 }
 
+/** A video in words, and what it is charged. */
+export interface VideoCharge {
+  readonly video: string;
+  readonly chargedMicros: number;
+}
+
+/** What the shortest and the longest videos of a model are charged, through whichever channel. */
+export function chargesOf(offer: Offer, model: Model): readonly VideoCharge[] {
+  return videosOf(model).map((video) => {
+    const { resolution, ratio, seconds, audio, hasVideo } = video;
+    const extras = `${audio ? ', audio' : ''}${hasVideo ? ', a reference video' : ''}`;
+    return {
+      video: `${seconds} s ${resolution} ${ratio}${extras}`,
+      chargedMicros: heldFor(offer, model, video).hold.amountMicros,
+    };
+  });
+}
+
 // Reference videos of this length stand for all others.
 const referenceSeconds = 5;
 
-function marginOf(
-  { currency }: Offer,
-  model: Model,
-  choice: ChannelChoice,
-  { resolution, ratio, seconds, audio, hasVideo }: Video,
-): ChannelMargin {
-  const inputSeconds = hasVideo ? referenceSeconds : 0;
-  const { hold, channels } = holdFor({
-    ...{ model: { ...model, channels: [choice] }, currency },
-    ...{ resolution, ratio, durationSeconds: seconds, audio },
-    ...{ hasVideo, referenceMs: inputSeconds * 1_000, draft: false },
+const inputSecondsOf = ({ hasVideo }: Video) => (hasVideo ? referenceSeconds : 0);
+
+function heldFor({ currency }: Offer, model: Model, video: Video) {
+  const { resolution, ratio, seconds, audio, hasVideo } = video;
+  return holdFor({
+    ...{ model, currency, resolution, ratio, durationSeconds: seconds, audio },
+    ...{ hasVideo, referenceMs: inputSecondsOf(video) * 1_000, draft: false },
     ...{ enhancement: null, superResolution: null },
   });
+}
+
+function marginOf(offer: Offer, model: Model, choice: ChannelChoice, video: Video): ChannelMargin {
+  const { hold, channels } = heldFor(offer, { ...model, channels: [choice] }, video);
   const cost = channels[0]?.cost;
   // The tokens of a meter are ours. Those that the provider would bill are not known then.
   const completionTokens = choice.meter ? null : hold.tokens;
-  const facts = { completionTokens, durationSeconds: seconds, inputSeconds };
+  const facts = {
+    completionTokens,
+    durationSeconds: video.seconds,
+    inputSeconds: inputSecondsOf(video),
+  };
   return {
     channel: channelName(choice.channel),
     upstreamModel: choice.upstreamModel,

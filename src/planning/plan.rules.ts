@@ -40,7 +40,7 @@ import {
   resolveFrame,
 } from './resolution.rules';
 
-interface PlanGiven {
+export interface PlanGiven {
   /**
    * A random seed, used if the request has no seed. A lost job can be identified by a drawn seed
    * (docs/decisions.md, 6).

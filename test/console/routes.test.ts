@@ -59,7 +59,7 @@ test('every admin command has a route, or a reason why it has none', () => {
 });
 
 /** Reads with a body, and one that asks a provider. */
-const readByPost = ['channels probe'];
+const readByPost = ['catalogue preview', 'routes', 'channels probe'];
 
 test('a route without a change is a GET or one of three others, and a GET changes nothing', () => {
   // Without a changed term, these commands only show the terms.

@@ -77,6 +77,16 @@ test('no task goes to a paused channel; those that have no other wait for it and
   expect(service.failures).toEqual([]);
 });
 
+test('routes say the hold and the first channel of the create that follows', async () => {
+  const body = textTask({ run_s: 0.2 });
+  const line = ['routes', '--account', service.accountId, '--body', JSON.stringify(body), '--json'];
+  const { hold, routes } = (await admin(line)).json;
+  const { json } = await service.create(body);
+  const { billing } = await service.finished(json.id);
+  expect([hold, routes[0].charged]).toEqual([billing.held, billing.held]);
+  expect(await jobs([json.id], ['channel'])).toEqual([{ channel: routes[0].channel }]);
+});
+
 test('a worker tests a channel, so the machine of the operator needs no key', async () => {
   const { json } = await admin('channels probe studio --json');
   expect(json).toMatchObject({ channel: 'studio', isWell: true, code: null });

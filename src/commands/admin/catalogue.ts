@@ -1,15 +1,16 @@
-// The admin command that checks a catalogue. It starts nothing and needs no database.
+// The admin commands that check a catalogue, and show the loaded one. They start nothing.
 
 import { type Catalogue, hasRetired, type Model } from '../../catalogue/catalogue.rules';
 import type { CatalogueError } from '../../catalogue/file';
 import type { Config } from '../../config/config';
+import { includes } from '../../operators/roles.rules';
 import { warningsOf } from '../../planning/catalogue-warnings';
 import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
 import { plainVideo } from '../../planning/plain-video.rules';
 import type { AdminCommand, Answer } from './command-line';
 import { amount, percentOf, table } from './tables';
 
-export const checkCatalogue: AdminCommand = {
+const check: AdminCommand = {
   name: 'catalogue check',
   http: { none: 'it reads a file of this machine' },
   optional: 'FILE',
@@ -28,9 +29,35 @@ export const checkCatalogue: AdminCommand = {
   },
 };
 
-function currencyFaults({ currency }: Catalogue, config: Config): readonly string[] {
+export function currencyFaults({ currency }: Catalogue, config: Config): readonly string[] {
   if (currency === config.currency) return [];
   return [`currency: the books are in ${config.currency} (CURRENCY), the prices in ${currency}`];
+}
+
+/** The catalogue that the process has. Costs are for operators. */
+const show: AdminCommand = {
+  name: 'catalogue show',
+  http: { at: 'GET /catalogue', role: 'viewer' },
+  about: 'what the configured catalogue sells, and at what margin',
+  async run(context) {
+    const answer = await check.run(context, { ...noInput, line: show.name });
+    if (includes(context.role, 'operator')) return answer;
+    const { models, ...data } = answer.data as { readonly models: readonly ShownModel[] };
+    return { ...answer, data: { ...data, models: models.map(withoutCosts), warnings: [] } };
+  },
+};
+
+const noInput = { operand: () => '', option: () => undefined, flag: () => false };
+
+export const catalogueCommands = [check, show];
+
+type ShownModel = ReturnType<typeof shown>;
+
+function withoutCosts({ channels, ...model }: ShownModel) {
+  const rest = channels.map(
+    ({ cost: _cost, margin: _margin, percent: _percent, ...channel }) => channel,
+  );
+  return { ...model, channels: rest };
 }
 
 function faulty(file: string, sentences: readonly string[]): Answer {
@@ -95,7 +122,7 @@ function shownMargin({ channels }: Catalogue, margin: ChannelMargin) {
 }
 
 /** Parts a sentence on the catalogue into the path and the reason. Faults of YAML have no path. */
-function parted(sentence: string) {
+export function parted(sentence: string) {
   const [, path = '', reason = sentence] =
     /^((?:[^\s"]|"[^"]*")+): (.*)$/s.exec(sentence.replace('(the whole file): ', '')) ?? [];
   return { path, reason };

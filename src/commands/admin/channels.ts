@@ -51,10 +51,13 @@ export async function channelsShown(config: AdminContext['config'], db: Db) {
 
 type Db = ReturnType<AdminContext['db']>;
 
-export async function channelsIn(config: AdminContext['config']) {
+export async function catalogueIn(config: AdminContext['config']) {
   const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
-  return (await loadCatalogueOf(config)).channels;
+  return loadCatalogueOf(config);
 }
+
+export const channelsIn = async (config: AdminContext['config']) =>
+  (await catalogueIn(config)).channels;
 
 const onLastGood =
   'So the processes run on the last good catalogue that each of them has read. Protocols and limits are not shown.';

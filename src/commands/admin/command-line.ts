@@ -74,7 +74,9 @@ export interface HttpRoute {
   readonly asksWhy?: true;
   /** Options that a call must have, and a command line need not. */
   readonly requires?: readonly string[];
-  /** Options that only a command line has. */
+  /** The longest body in bytes, if it is more than usual. */
+  readonly bodyBytesMax?: number;
+  /** Options and operands that only a command line has. */
   readonly without?: readonly string[];
   /** The list as CSV, for calls with `format=csv`. */
   readonly csv?: CsvOf;

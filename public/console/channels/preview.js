@@ -1,0 +1,121 @@
+// What a changed catalogue would change: its faults, or prices, costs and margins before and after, what
+// disappears, and who pays more. Nothing is stored.
+
+import { Text } from '../../controls.js';
+import { exactMoney } from '../../format.js';
+import { html, useState } from '../../preact.js';
+import { Foreign } from '../parts.js';
+import { Faults } from './catalogue.js';
+
+export function Preview({ api }) {
+  const [text, setText] = useState('');
+  const [diff, setDiff] = useState(null);
+  const [fault, setFault] = useState('');
+  const [busy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (!text.trim()) return setFault('Paste the whole changed catalogue.');
+    setBusy(true);
+    setFault('');
+    try {
+      setDiff((await api.post('/catalogue/preview', { text })).data);
+    } catch (error) {
+      setDiff(null);
+      setFault(error.message);
+    }
+    setBusy(false);
+    return undefined;
+  };
+  return html`<section class="card" aria-label="Preview of a changed catalogue">
+    <h2>Preview of a changed catalogue</h2>
+    <form class="stack" onSubmit=${submit} novalidate>
+      <${Text} label="The whole changed catalogue (YAML)" name="catalogue" rows="6" value=${text}
+        onValue=${setText} fault=${fault} spellcheck="false" class="code" />
+      <p><button class="button" disabled=${busy}>${busy ? '…' : 'Preview'}</button></p>
+    </form>
+    ${diff && (diff.faults.length > 0 ? html`<${Broken} faults=${diff.faults} />` : html`<${Diff} diff=${diff} />`)}
+  </section>`;
+}
+
+const Broken = ({ faults }) => html`
+  <p role="status">The catalogue cannot be used.</p><${Faults} faults=${faults} />
+`;
+
+function Diff({ diff }) {
+  const { models, channelsGone, channelsNew, listsGone, dearer, warnings } = diff;
+  const gone = models.filter(({ pricePerSecond: { is } }) => is === null).map(({ model }) => model);
+  const lists = [
+    ['Models that are no longer sold', gone],
+    ['Channels that disappear', channelsGone],
+    ['Channels that appear', channelsNew],
+    ['Price lists that disappear', listsGone],
+  ].filter(([, names]) => names.length > 0);
+  const isSame = models.length === 0 && lists.length === 0 && dearer.length === 0;
+  return html`
+    <p role="status">${isSame ? 'Nothing changes for plain videos.' : 'This would change. Nothing was stored.'}</p>
+    ${lists.map(([title, names]) => html`<p key=${title}>${title}: <${Foreign} text=${names.join(', ')} /></p>`)}
+    <${Faults} faults=${warnings} />
+    ${models.length > 0 && html`<${Changes} models=${models} />`}
+    ${dearer.length > 0 && html`<${Dearer} dearer=${dearer} />`}
+  `;
+}
+
+function Change({ was, is }) {
+  const shown = (amount) => (amount === null || amount === undefined ? 'none' : exactMoney(amount));
+  return was === is ? shown(is) : html`${shown(was)} → <strong>${shown(is)}</strong>`;
+}
+
+function Changes({ models }) {
+  const columns = ['charged', 'cost', 'margin'];
+  return html`<table aria-label="Before and after">
+    <thead>
+      <tr>
+        <th>Model</th><th class="number">A second</th><th>Channel</th>
+        <th class="number">Charged</th><th class="number">Cost</th><th class="number">Margin</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${models.flatMap(({ model, pricePerSecond, channels }) =>
+        channels.map(
+          ({
+            channel,
+            upstreamModel,
+            was,
+            is,
+          }) => html`<tr key=${`${model} ${channel} ${upstreamModel}`}>
+            <td data-label="Model"><${Foreign} text=${model} /></td>
+            <td data-label="A second" class="number"><${Change} ...${pricePerSecond} /></td>
+            <td data-label="Channel"><${Foreign} text=${channel} /></td>
+            ${columns.map(
+              (
+                name,
+              ) => html`<td key=${name} class="number" data-label=${name[0].toUpperCase() + name.slice(1)}>
+                <${Change} was=${was?.[name]} is=${is?.[name]} />
+              </td>`,
+            )}
+          </tr>`,
+        ),
+      )}
+    </tbody>
+  </table>`;
+}
+
+function Dearer({ dearer }) {
+  return html`<h3>Who pays more</h3>
+    <table aria-label="Who pays more">
+      <thead><tr><th>Model</th><th>Price list</th><th>Customers</th><th>Most for</th><th class="number">Price</th></tr></thead>
+      <tbody>
+        ${dearer.map(
+          ({ model, list, customers, names, video, was, is }) => html`<tr key=${`${model} ${list}`}>
+            <td data-label="Model"><${Foreign} text=${model} /></td>
+            <td data-label="Price list"><${Foreign} text=${list ?? 'everybody'} /></td>
+            <td data-label="Customers">
+              <${Foreign} text=${names.length > 0 ? `${customers}: ${names.join(', ')}` : customers} />
+            </td>
+            <td data-label="Most for">${video}</td>
+            <td data-label="Price" class="number"><${Change} was=${was} is=${is} /></td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>`;
+}
