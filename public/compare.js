@@ -39,7 +39,7 @@ export function Compare({ models, took, chosen, onChoose }) {
   return html`
     <details class="compare">
       <summary>Compare the ${models.length} models</summary>
-      <div class="scroll" tabindex="0" role="region" aria-label="Models">
+      <div class="scroll" tabindex="0" role="region" aria-label="Comparison">
         <table class="figures">
           <thead><tr><th scope="col">Model</th><th scope="col">Plain video</th>
             <th scope="col">Largest</th><th scope="col">Seconds</th><th scope="col" class="text">Reads</th>
