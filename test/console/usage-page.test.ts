@@ -38,6 +38,14 @@ describeInBrowser('the page Usage', () => {
     ) as Promise<readonly Bar[]>;
   const sumOf = (drawn: readonly Bar[]) =>
     drawn.flatMap(({ values }) => Object.values(values)).reduce((sum, one) => sum + one, 0);
+  /** What was charged, by the file that the page offers. */
+  const sumOfCsv = async () => {
+    const href = (await opened.page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? '';
+    const { text } = await opened.served.as('operator', 'GET', href.replace('/admin/v1', ''));
+    const [head = '', ...rows] = text.trim().split('\r\n');
+    const at = head.split(',').indexOf('charged');
+    return rows.reduce((sum, row) => sum + micros(row.split(',')[at] ?? ''), 0);
+  };
   const micros = (amount: string) => Math.round(Number(amount.replaceAll(',', '')) * 1e6);
 
   test('the bars, the table, the answer and the command say the same, however they are split', async () => {
@@ -68,6 +76,7 @@ describeInBrowser('the page Usage', () => {
       const [bar, ...others] = await bars();
       expect([bar?.name, others]).toEqual([day, []]);
       expect(sumOf([bar as Bar])).toBe(micros(ofDay.charged));
+      expect(await sumOfCsv()).toBe(micros(ofDay.charged));
     }
     for (const [measure, expected] of [
       ['tasks', total.tasks],
