@@ -4,9 +4,11 @@
 
 import { createConsole } from '../console/app';
 import { connect } from '../database/database';
+import { createMeters } from '../telemetry/meters';
 import { openTemporal } from './admin/temporal';
 import { type Command, runsUntilStopped } from './command';
 import { listen } from './http-server';
+import { serveMetrics } from './metrics-server';
 import { projectCommit, projectVersion } from './package-info';
 import { isSchemaReady, untilSchemaReady } from './wait-until-ready';
 
@@ -36,6 +38,7 @@ export const consoleProcess: Command<'console'> = async ({ config, log }) => {
   const database = openDatabase({ url: config.databaseUrl, log });
   const { reading, acting, signingIn } = database;
   const { temporal, close } = openTemporal(config);
+  const meters = createMeters('console');
   const closeParts = async () => {
     await close();
     await database.close();
@@ -46,6 +49,7 @@ export const consoleProcess: Command<'console'> = async ({ config, log }) => {
     parts: { config, reading, acting, temporal },
     signingIn,
     log,
+    meters,
     version: { ...projectVersion(), commit: config.commit ?? projectCommit() },
     elapsed: () => performance.now(),
     isServing: () => !stopping && ready,
@@ -54,6 +58,8 @@ export const consoleProcess: Command<'console'> = async ({ config, log }) => {
     ready = await isSchemaReady(reading, config, log);
     const { consoleHost, consolePort, consoleUrl } = config;
     const setting = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
+    const { metricsHost: host, metricsPort } = config;
+    const metrics = await serveMetrics({ meters, log, host, port: metricsPort });
     const server = await listen(app.callback(), consoleHost, consolePort, setting, {
       connectionsMax,
     });
@@ -61,6 +67,7 @@ export const consoleProcess: Command<'console'> = async ({ config, log }) => {
     const running = runsUntilStopped(async () => {
       stopping = true;
       await server.close();
+      await metrics.close();
       await closeParts();
     });
     const untilServing = async () => {

@@ -54,12 +54,13 @@ export function createConsole(deps: ConsoleDeps): Koa {
 }
 
 /** Finds the operator of a request and checks its role. */
-function createAdmission({ log }: ConsoleDeps, signIn: SignIn): Admit {
+function createAdmission({ log, meters }: ConsoleDeps, signIn: SignIn): Admit {
   return async (ctx, role) => {
     const operator = await signIn.find(ctx);
     if (includes(operator.role, role)) return operator;
     const { name, role: is } = operator;
     const fields = { event: 'operator_refused', code: 'forbidden', operator: name, role: is };
+    meters.add('video_operator_refusals_total', { code: 'forbidden' });
     log.warn({ ...fields, route: `${ctx.method} ${ctx.path}` }, `this needs the role ${role}`);
     const sentence = `This needs the role ${role}; you are ${is === 'viewer' ? 'a' : 'an'} ${is}.`;
     throw new ConsoleRefusal('forbidden', sentence);

@@ -34,11 +34,13 @@ type Refuse = (ctx: Context, code: string) => void;
 
 /** `calls` limits the calls of each operator. */
 export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
-  const { parts, signingIn: db, log } = deps;
+  const { parts, signingIn: db, log, meters } = deps;
   const origin = parts.config.consoleUrl;
   const cookies = cookieOf(origin);
-  const refuse: Refuse = (ctx, code) =>
+  const refuse: Refuse = (ctx, code) => {
+    meters.add('video_operator_refusals_total', { code });
     log.warn({ event: 'operator_refused', code, path: ctx.path, address: addressOf(ctx) }, code);
+  };
   const lookUp = createLookUp(deps, refuse);
   const refuseForged = createOriginCheck(origin, refuse);
 

@@ -24,14 +24,14 @@ export interface Meters {
 
 type Metric = Counter<string> | Gauge<string> | Histogram<string>;
 
-export function createMeters(process: 'api' | 'worker'): Meters {
+export function createMeters(process: 'api' | 'worker' | 'console'): Meters {
   const registry = new Registry();
   registry.setDefaultLabels({ process });
   collectDefaultMetrics({ register: registry });
   const made = new Map<string, Metric>();
   for (const [name, definition] of Object.entries<MetricDefinition>(metrics)) {
-    if (definition.of === process || definition.of === 'both')
-      made.set(name, make(name, definition, registry));
+    const isOfBoth = definition.of === 'both' && process !== 'console';
+    if (definition.of === process || isOfBoth) made.set(name, make(name, definition, registry));
   }
   // The types allow every metric in every process. So the use of a metric of another process is
   // found only here, at run time.

@@ -6,7 +6,7 @@
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
   /** The processes that expose the metric. */
-  readonly of: 'api' | 'worker' | 'both';
+  readonly of: 'api' | 'worker' | 'both' | 'console';
   readonly help: string;
   readonly labels?: readonly string[];
   /**
@@ -137,6 +137,14 @@ export const metrics = {
     help: 'Calls to the storage of files that failed, by fault.',
     labels: ['fault'],
     known: ['away', 'denied', 'no bucket', 'full', 'wrong length'],
+  },
+
+  video_operator_refusals_total: {
+    kind: 'counter',
+    of: 'console',
+    help: 'Calls of the console that were refused: signed_out, cross_site or forbidden.',
+    labels: ['code'],
+    known: ['signed_out', 'cross_site', 'forbidden'],
   },
 
   video_tasks_opened_total: {

@@ -96,6 +96,19 @@ test('unknown, expired and disabled keys get one and the same answer', async () 
   expect(answers[0]?.status).toBe(401);
 });
 
+test('refused calls are counted by their reason', async () => {
+  const countOf = async (code: string) =>
+    Number(
+      new RegExp(`refusals_total\\{code="${code}".*\\} (\\d+)`).exec(await served.metrics())?.[1],
+    );
+  const before = await Promise.all(['signed_out', 'cross_site', 'forbidden'].map(countOf));
+  await signIn(makeApiKey('vo_'));
+  await signIn(served.keys.viewer, served, { 'sec-fetch-site': 'same-site' });
+  await served.as('viewer', 'GET', '/operators');
+  const after = await Promise.all(['signed_out', 'cross_site', 'forbidden'].map(countOf));
+  expect(after).toEqual(before.map((count) => count + 1));
+});
+
 test('an address that tries many unknown keys is slowed down, and a valid key still works', async () => {
   const own = await startConsole();
   try {

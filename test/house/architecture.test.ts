@@ -123,7 +123,7 @@ const groups: Readonly<Record<string, Group>> = {
         (file) => `src/gateway/${file}`,
       ),
     ],
-    types: ['src/telemetry/logger'],
+    types: ['src/telemetry/logger', 'src/telemetry/meters'],
     packages: ['koa', 'node:'],
   },
   config: { is: ['src/config'], may: [], packages: ['zod', 'node:'] },

@@ -12,6 +12,7 @@ import { freePorts } from '../../src/embedded/ports';
 import { addOperator } from '../../src/operators/operators.rows';
 import { type OperatorRole, operatorRoles } from '../../src/operators/roles.rules';
 import { createLogger } from '../../src/telemetry/logger';
+import { createMeters } from '../../src/telemetry/meters';
 import type { Said } from './admin';
 import { createTestDatabase, type TestDatabase } from './database';
 import { temporalAddress } from './temporal';
@@ -37,6 +38,8 @@ export interface TestConsole {
   readonly environment: Readonly<Record<string, string>>;
   /** The lines of the log. */
   readonly lines: Record<string, unknown>[];
+  /** The metrics, as Prometheus reads them. */
+  metrics(): Promise<string>;
   /** Calls with the key of this role. The path is below /admin/v1. */
   as(role: OperatorRole, method: string, path: string, body?: object): Promise<Answered>;
   /** Calls with these headers only. */
@@ -48,12 +51,15 @@ interface Options {
   /** A database with an owner of this key. The console does not drop it. */
   readonly known?: { readonly database: TestDatabase; readonly owner: string };
   readonly settings?: Readonly<Record<string, string>>;
+  /** Limits of calls refill with time, as for the browser of an operator. */
+  readonly isTimed?: boolean;
   /** Starts a proxy for the connections of the console and returns its address. */
   readonly through?: (databaseUrl: string) => Promise<string>;
 }
 
 export async function startConsole({
   settings = {},
+  isTimed = false,
   through,
   known,
 }: Options = {}): Promise<TestConsole> {
@@ -71,6 +77,7 @@ export async function startConsole({
     { level: 'info', format: 'json', name: 'console' },
     { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
+  const meters = createMeters('console');
   const pools = openDatabase({ url: config.databaseUrl });
   const { reading, acting, signingIn } = pools;
   const { temporal, close } = openTemporal(config);
@@ -80,8 +87,9 @@ export async function startConsole({
     parts: { config, reading, acting, temporal },
     signingIn,
     log,
+    meters,
     version: { version: 'test', commit: 'test' },
-    elapsed: () => clock.ms,
+    elapsed: isTimed ? () => performance.now() : () => clock.ms,
     isServing: () => true,
   });
   const setting = { host: 'CONSOLE_HOST', port: 'CONSOLE_PORT' };
@@ -102,6 +110,7 @@ export async function startConsole({
     database,
     pools: [reading, acting],
     keys,
+    metrics: () => meters.registry.metrics(),
     environment,
     lines,
     call,
