@@ -49,19 +49,21 @@ export function go(...parts) {
  * Calls `ask`, and calls `ask` again after `nextMs(answer)` milliseconds. If `nextMs` returns null,
  * the call is not repeated. If the service does not answer or limits the rate, the call is
  * repeated: at first after one second, later every five seconds. The previous answer then stays on
- * the page, and `lost` is true because this answer may be old.
+ * the page, and `lost` is true because this answer may be old. While `rests()` is true, nothing is
+ * repeated.
  */
-export function usePolled(ask, nextMs, deps) {
+export function usePolled(ask, nextMs, deps, rests = () => false) {
   const [state, setState] = useState({ value: null, fault: null, lost: false });
   const again = useRef(() => undefined);
   useEffect(() => {
     let timer;
     let current = true;
     let misses = 0;
-    const soon = (ms) => {
+    const soon = (ms, then = check) => {
       clearTimeout(timer);
-      if (current) timer = setTimeout(check, ms);
+      if (current) timer = setTimeout(then, ms);
     };
+    const later = (ms) => soon(ms, () => (rests() ? later(ms) : check()));
     const check = async () => {
       try {
         const value = await ask();
@@ -69,7 +71,7 @@ export function usePolled(ask, nextMs, deps) {
         misses = 0;
         setState({ value, fault: null, lost: false });
         const wait = nextMs(value);
-        if (wait !== null) soon(wait);
+        if (wait !== null) later(wait);
       } catch (error) {
         if (!current) return;
         const lost = error instanceof Unreachable || error.status === 429;

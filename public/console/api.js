@@ -36,6 +36,7 @@ export function createApi(onSignedOut) {
   return {
     get: (path) => call('GET', path),
     post: (path, body) => call('POST', path, body),
+    remove: (path) => call('DELETE', path),
   };
 }
 

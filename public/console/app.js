@@ -7,6 +7,10 @@ import { html, render, useMemo, useState } from '../preact.js';
 import { createApi, signOut } from './api.js';
 import { AttentionPage } from './attention.js';
 import { ChannelsPage } from './channels/channels.js';
+import { CustomerPage } from './customer/customer.js';
+import { CustomersPage } from './customers.js';
+import { Keyboard } from './keyboard.js';
+import { LogPage } from './log/log.js';
 import { Banner, State } from './parts.js';
 import { useAddress } from './route.js';
 import { FindPage, SearchBox } from './search.js';
@@ -49,6 +53,7 @@ function Workbench({ onSignedOut }) {
       <button type="button" class="quiet" onClick=${leave}>Sign out</button>
     </header>
     <${Banner} lost=${me.lost} />
+    <${Keyboard} />
     ${me.value ? pageOf(view, id, query, shared) : html`<main><${State} of=${me} /></main>`}
   `;
 }
@@ -56,8 +61,10 @@ function Workbench({ onSignedOut }) {
 const pages = [
   ['attention', 'Attention'],
   ['tasks', 'Tasks'],
+  ['customers', 'Customers'],
   ['usage', 'Usage'],
   ['channels', 'Channels'],
+  ['log', 'Log'],
 ];
 
 function pageOf(view, id, query, shared) {
@@ -67,6 +74,11 @@ function pageOf(view, id, query, shared) {
   if (view === 'tasks') return html`<${TasksPage} query=${query} ...${shared} />`;
   if (view === 'channels') return html`<${ChannelsPage} ...${shared} />`;
   if (view === 'usage') return html`<${UsagePage} query=${query} ...${shared} />`;
+  if (view === 'customers' && id) {
+    return html`<${CustomerPage} key=${id} ...${{ id, query }} ...${shared} />`;
+  }
+  if (view === 'customers') return html`<${CustomersPage} query=${query} ...${shared} />`;
+  if (view === 'log') return html`<${LogPage} query=${query} ...${shared} />`;
   return html`<main><h1>Nothing here</h1><p><a href="#/tasks">Tasks</a></p></main>`;
 }
 

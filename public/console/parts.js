@@ -1,7 +1,8 @@
-// Parts of all views: texts from outside, times, the states of a view, and the question why.
+// Parts of all views: texts from outside, times, tables, filters, and the states of a view.
 
 import { Text } from '../controls.js';
-import { html, useEffect, useRef, useState } from '../preact.js';
+import { html, useEffect, useState } from '../preact.js';
+import { filter } from './route.js';
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
@@ -28,43 +29,66 @@ export function Banner({ lost }) {
   </p>`;
 }
 
-/** A button that asks why, and then acts. The reason goes to the log of operators. */
-export function AskWhy({ title, label, act, isDanger = false }) {
-  const dialog = useRef(null);
-  const [why, setWhy] = useState('');
-  const [fault, setFault] = useState('');
-  const [busy, setBusy] = useState(false);
-  const submit = async (event) => {
-    event.preventDefault();
-    if (!why.trim()) return setFault('Say why; it goes to the log of operators.');
-    setBusy(true);
-    setFault('');
-    try {
-      await act(why.trim());
-      setWhy('');
-      dialog.current?.close();
-    } catch (error) {
-      setFault(error.message);
-    }
-    setBusy(false);
-    return undefined;
-  };
-  return html`
-    <button type="button" class=${isDanger ? 'danger' : 'button'}
-      onClick=${() => dialog.current.showModal()}>${label}</button>
-    <dialog ref=${dialog} aria-label=${title}>
-      <form onSubmit=${submit} novalidate>
-        <h2>${title}</h2>
-        <${Text} label="Why" name="why" value=${why} onValue=${setWhy} fault=${fault}
-          maxlength="200" />
-        <p class="actions">
-          <button class="primary" disabled=${busy}>${busy ? '…' : label}</button>
-          <button type="button" class="quiet" onClick=${() => dialog.current.close()}>Back</button>
-        </p>
-      </form>
-    </dialog>
-  `;
+/**
+ * A table whose rows become cards on a phone. `columns`: `[title, shownOf(row), isNumber]`. The first
+ * link of a row opens it.
+ */
+export function Table({ label, columns, rows, keyOf }) {
+  const shown = columns.filter(Boolean);
+  return html`<table aria-label=${label}>
+    <thead>
+      <tr>
+        ${shown.map(
+          ([title, , isNumber]) =>
+            html`<th key=${title} scope="col" class=${isNumber ? 'number' : undefined}>${title}</th>`,
+        )}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) => html`<tr key=${keyOf(row)}>
+          ${shown.map(
+            ([title, shownOf, isNumber]) => html`<td key=${title} data-label=${title}
+              class=${isNumber ? 'number' : undefined}><div>${shownOf(row) ?? '–'}</div></td>`,
+          )}
+        </tr>`,
+      )}
+    </tbody>
+  </table>`;
 }
+
+export function Facts({ rows }) {
+  return html`<dl class="facts">
+    ${rows
+      .filter(Boolean)
+      .map(
+        ([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value ?? '–'}</dd></div>`,
+      )}
+  </dl>`;
+}
+
+export const customerLink = (id) =>
+  id ? html`<a href=${`#/customers/${encodeURIComponent(id)}`}><${Foreign} text=${id} /></a>` : '–';
+
+/** A typed filter counts when the field is left, or with Enter. */
+export function Filter({ name, label, hint, query, view }) {
+  const [value, setValue] = useState(query.get(name) ?? '');
+  useEffect(() => setValue(query.get(name) ?? ''), [query.get(name)]);
+  return html`<form onSubmit=${(event) => event.preventDefault()}>
+    <${Text} ...${{ label, name, value }} placeholder=${hint} onValue=${setValue}
+      onChange=${() => filter(view, query, name, value.trim())} />
+  </form>`;
+}
+
+/** Downloads the whole list that is shown. */
+export function CsvLink({ path, asked = {} }) {
+  const search = new URLSearchParams({ ...asked, format: 'csv' });
+  return html`<a class="button" href=${`/admin/v1${path}?${search}`} download>CSV</a>`;
+}
+
+/** The filters of a list that are set. */
+export const given = (query, names) =>
+  Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
 
 export function useTitle(title) {
   useEffect(() => {

@@ -4,18 +4,23 @@
 import { CopyButton } from '../controls.js';
 import { usePolled } from '../hooks.js';
 import { html, useState } from '../preact.js';
-import { AskWhy, Banner, Foreign, State, Time, useTitle } from './parts.js';
+import { SendAgain } from './customer/callbacks.js';
+import { Part } from './customer/part.js';
+import { AskWhy } from './dialog.js';
+import { isPaused } from './keyboard.js';
+import { Banner, customerLink, Facts, Foreign, State, Table, Time, useTitle } from './parts.js';
 
 const everyMs = 4_000;
+const isOver = ({ status }) => status === 'succeeded' || status === 'failed';
 
 export function TaskPage({ api, id, me }) {
   useTitle(`Task …${id.slice(-6)}`);
   const path = `/tasks/${encodeURIComponent(id)}`;
-  const isOver = (task) => task.finished_at !== undefined;
   const shown = usePolled(
     () => api.get(path),
     ({ data }) => (isOver(data.task) ? null : everyMs),
     [api, id],
+    isPaused,
   );
   const data = shown.value?.data;
   const mayAct = me.role !== 'viewer';
@@ -63,16 +68,14 @@ function Head({ data }) {
     ['Task', html`<code>${taskId}</code>`],
     ['Status', html`<span class=${`badge ${status}`}>${status}</span> ${task.stage ?? ''}`],
     ['Message', html`<${Foreign} text=${task.error?.message ?? task.message} />`],
-    ['Customer', html`<${Foreign} text=${accountId} />`],
+    ['Customer', customerLink(accountId)],
     ['Model', html`<${Foreign} text=${model} />`],
     ['Created', html`<${Time} at=${createdAt} />`],
     ['Deadline', html`<${Time} at=${deadlineAt} />`],
     ['Trace', html`<${Foreign} text=${traceId || '–'} />`],
     ...(labels.length > 0 ? [['Labels', html`<${Foreign} text=${labels.join(', ')} />`]] : []),
   ];
-  return html`<dl class="facts">
-    ${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
-  </dl>`;
+  return html`<${Facts} rows=${rows} />`;
 }
 
 function Waiting({ reasons }) {
@@ -163,24 +166,43 @@ function Jobs({ jobs }) {
 }
 
 function Callback({ api, data, mayAct, refresh }) {
-  const [said, setSaid] = useState('');
-  if (!data.callback) return null;
-  const again = async () => {
-    try {
-      await api.post(`/callbacks/${encodeURIComponent(data.taskId)}/resend`, {});
-      setSaid('It is sent again.');
-      refresh();
-    } catch (error) {
-      setSaid(error.message);
-    }
+  const { taskId, callback, task } = data;
+  if (!callback) return null;
+  if (!isOver(task)) {
+    return html`<section class="card" aria-label="Callback">
+      <h2>Callback</h2>
+      <p>It is sent when the task ends.</p>
+    </section>`;
+  }
+  const again = (reread) => {
+    reread();
+    refresh();
   };
-  const isOver = data.task.finished_at !== undefined;
-  return html`<section class="card" aria-label="Callback">
-    <h2>Callback</h2>
-    <p>${data.callback}</p>
-    ${mayAct && isOver && html`<button type="button" class="button" onClick=${again}>Send again</button>`}
-    ${said && html`<p role="status">${said}</p>`}
-  </section>`;
+  const path = `/callbacks/${encodeURIComponent(taskId)}`;
+  return html`<${Part} title="Callback" ...${{ api, path }}
+    actions=${(reread) => mayAct && html`<${SendAgain} ...${{ api, taskId }} refresh=${() => again(reread)} />`}>
+    ${({ state, url, nextAt, attempts }) => html`
+      <${Facts} rows=${[
+        ['State', state],
+        ['Address', html`<${Foreign} text=${url || 'erased'} />`],
+        nextAt && state === 'pending' && ['Next', html`<${Time} at=${nextAt} />`],
+      ]} />
+      ${attempts.length === 0 ? html`<p>No attempt was made yet.</p>` : html`<${Attempts} ...${{ attempts, mayAct }} />`}
+    `}
+  </${Part}>`;
+}
+
+function Attempts({ attempts, mayAct }) {
+  return html`<${Table} label="Attempts" rows=${attempts}
+    keyOf=${({ delivery, attempt, at }) => `${delivery} ${attempt} ${at}`}
+    columns=${[
+      ['Attempt', ({ delivery, attempt }) => `${delivery}.${attempt}`],
+      ['At (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+      ['Status', ({ status }) => status, true],
+      ['ms', ({ latencyMs }) => latencyMs, true],
+      ['Error', ({ error }) => error && html`<${Foreign} text=${error} />`],
+      mayAct && ['Reply', ({ reply }) => reply && html`<${Foreign} text=${reply} />`],
+    ]} />`;
 }
 
 function Content({ api, path }) {

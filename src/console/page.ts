@@ -21,6 +21,9 @@ const shared = [
   ...['/page/stacks.js', '/page/base.css', '/page/parts.css', '/page/bars.css', '/page/icon.svg'],
 ];
 
+/** The pages, and those that have more than one file. */
+const folders = ['console', 'console/channels', 'console/customer', 'console/log'];
+
 interface Origins {
   readonly publicUrl: string;
   readonly s3Endpoint: string | null;
@@ -33,8 +36,7 @@ export function createPage(config: Origins): (ctx: Context) => boolean {
   const files = {
     ...Object.fromEntries(common),
     ...vendorFiles('/page/vendor/'),
-    ...filesOf('console', '/page/console/'),
-    ...filesOf('console/channels', '/page/console/channels/'),
+    ...Object.assign({}, ...folders.map((folder) => filesOf(folder, `/page/${folder}/`))),
   };
   const policy = policyOf(config);
   return (ctx) => {

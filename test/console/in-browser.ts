@@ -1,7 +1,7 @@
 // One console and one browser for the tests of a page: sign-in, axe in both themes and at two widths, and
 // what the browser complained about.
 
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import type { OperatorRole } from '../../src/operators/roles.rules';
 import { findChromium } from '../playground/browser';
 import { violationsOf } from '../support/axe';
@@ -20,6 +20,8 @@ export interface ConsoleInBrowser {
   readonly hosts: ReadonlySet<string>;
   /** The texts of the admin API's answers since the last sign-in. */
   readonly answers: readonly string[];
+  /** Loads the page anew, until the element is shown. */
+  open(hash: string, shown: Locator): Promise<void>;
   signIn(role: OperatorRole, hash: string): Promise<void>;
   /** The violations that axe finds, by theme, width and state. Each state leads the page to itself. */
   violations(states: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]>;
@@ -29,7 +31,7 @@ export interface ConsoleInBrowser {
 export async function openConsole(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleInBrowser> {
-  const served = await startConsole({ settings });
+  const served = await startConsole({ settings, isTimed: true });
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
   const browser: Browser = await chromium.launch({ executablePath: executablePath ?? '', args });
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
@@ -52,20 +54,24 @@ export async function openConsole(
       () => undefined,
     );
   });
+  const open: ConsoleInBrowser['open'] = (hash, shown) =>
+    // Chromium gives up its requests when a network of the machine changes, as other tests make it do.
+    // A page that lacks a file stays as it is, and is loaded again.
+    until('the page is shown', async () => {
+      await page.goto('about:blank');
+      await page.goto(`${served.url}/${hash}`);
+      return shown.waitFor({ timeout: 15_000 }).then(
+        () => true,
+        () => false,
+      );
+    });
   return {
     ...{ served, page, complaints, hosts, answers },
+    open,
     async signIn(role, hash) {
       await page.context().clearCookies();
       const label = page.getByLabel('Key of an operator');
-      // On a busy machine the browser may give up a file of the page, which is then loaded again.
-      await until('the sign-in is shown', async () => {
-        await page.goto('about:blank');
-        await page.goto(`${served.url}/${hash}`);
-        return label.waitFor({ timeout: 15_000 }).then(
-          () => true,
-          () => false,
-        );
-      });
+      await open(hash, label);
       answers.length = 0;
       await label.fill(served.keys[role]);
       await page.getByRole('button', { name: 'Sign in' }).click();

@@ -65,7 +65,7 @@ describeInBrowser('the console in a browser', () => {
 
   const signIn = async (role: 'viewer' | 'operator', hash: string) => {
     await page.context().clearCookies();
-    // On a busy machine the browser may give up a file of the page, which is then loaded again.
+    // A change of the machine's networks ends the requests of the browser: the page is loaded again.
     const label = page.getByLabel('Key of an operator');
     await until('the sign-in is shown', async () => {
       await page.goto('about:blank');

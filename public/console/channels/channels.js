@@ -4,7 +4,8 @@
 import { exactMoney } from '../../format.js';
 import { usePolled } from '../../hooks.js';
 import { html, useState } from '../../preact.js';
-import { AskWhy, Banner, Foreign, State, Time, useTitle } from '../parts.js';
+import { AskWhy } from '../dialog.js';
+import { Banner, Foreign, State, Time, useTitle } from '../parts.js';
 import { Catalogue } from './catalogue.js';
 import { Preview } from './preview.js';
 import { Routes } from './routes.js';

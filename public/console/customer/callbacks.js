@@ -1,0 +1,150 @@
+// The webhooks of a customer, and its callbacks: those that were given up come first.
+
+import { MoreButton, usePages } from '../../pagination.js';
+import { html, useState } from '../../preact.js';
+import { FormDialog, Secrets } from '../dialog.js';
+import { isPaused } from '../keyboard.js';
+import { CsvLink, Foreign, State, Table, Time } from '../parts.js';
+import { Part } from './part.js';
+
+const everyMs = 10_000;
+
+const states = [
+  ['exhausted', 'Given up', 'No callback was given up.'],
+  ['pending', 'To be sent', 'None waits to be sent.'],
+  ['stopped', 'Stopped', 'None was stopped.'],
+  ['delivered', 'Delivered', 'None was delivered yet.'],
+];
+
+export function CallbacksTab({ api, may, account, path }) {
+  const { accountId } = account;
+  return html`
+    <${Webhooks} ...${{ api, may, path }} />
+    ${states.map(
+      ([state, title, none]) =>
+        html`<${Callbacks} key=${state} ...${{ api, may, path, accountId, state, title, none }} />`,
+    )}
+  `;
+}
+
+function Webhooks({ api, may, path }) {
+  const rotate = () => html`<${FormDialog} title="Replace the secret of named addresses"
+    label="Replace secret" asksWhy=${true}
+    note="It signs the callbacks of tasks that name an address. The older secrets sign too until the overlap ends."
+    fields=${[{ name: 'overlap', label: 'Overlap', hint: 'such as 24h', value: '24h' }]}
+    act=${async (values) => {
+      const { data } = await api.post(`${path}/secret`, values);
+      return html`<${Secrets} rows=${[['Webhook secret', data.webhookSecret]]} />`;
+    }} />`;
+  const actions = () => may.own && rotate();
+  return html`<${Part} title="Webhooks" path=${`${path}/webhooks`} ...${{ api, actions }}>
+    ${(webhooks) =>
+      webhooks.length === 0
+        ? html`<p>It has no webhook. Its tasks may name an address themselves.</p>`
+        : html`<${Table} label="Webhooks" rows=${webhooks} keyOf=${({ webhookId }) => webhookId}
+            columns=${[
+              ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
+              ['Events', ({ events }) => events.join(', ')],
+              ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+              may.act && [
+                'Test',
+                ({ webhookId }) => html`<${TestButton} ...${{ api, webhookId }} />`,
+              ],
+            ]} />`}
+  </${Part}>`;
+}
+
+function TestButton({ api, webhookId }) {
+  const [said, setSaid] = useState('');
+  const test = async () => {
+    setSaid('…');
+    try {
+      const { data } = await api.post(`/webhooks/${encodeURIComponent(webhookId)}/test`, {});
+      const { status, latencyMs, error } = data;
+      setSaid(error ? `Failed: ${error}` : `Answered ${status} in ${latencyMs} ms`);
+    } catch (error) {
+      setSaid(error.message);
+    }
+  };
+  return html`<button type="button" class="button" disabled=${said === '…'} onClick=${test}>Send a test</button>
+    ${' '}<span role="status"><${Foreign} text=${said} /></span>`;
+}
+
+function Callbacks({ api, may, path, accountId, state, title, none }) {
+  const asked = { account: accountId, state };
+  const ask = async (after, limit) => {
+    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
+    const { data, next } = await api.get(`/callbacks?${search}`);
+    return { data: data.map((callback) => ({ ...callback, id: callback.taskId })), next };
+  };
+  const list = usePages(ask, 20, () => everyMs, [api, accountId, state], isPaused);
+  const { rows, refresh } = list;
+  return html`<section class="card" aria-label=${title}>
+    <div class="head">
+      <h2>${title}</h2>
+      ${state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh }} />`}
+      ${rows.length > 0 && html`<${CsvLink} path="/callbacks" asked=${asked} />`}
+    </div>
+    ${list.lost && html`<p class="fault">This part is not answered at the moment.</p>`}
+    <${State} of=${list} />
+    ${
+      list.value &&
+      (rows.length === 0
+        ? html`<p>${none}</p>`
+        : html`<${Table} label=${title} rows=${rows} keyOf=${({ taskId }) => taskId}
+            columns=${[
+              [
+                'Task',
+                ({ taskId }) => html`<a href=${`#/tasks/${taskId}`}>…${taskId.slice(-6)}</a>`,
+              ],
+              ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
+              ['Deliveries', ({ deliveries }) => deliveries, true],
+              state === 'pending' && ['Next (UTC)', ({ nextAt }) => html`<${Time} at=${nextAt} />`],
+              ['Changed (UTC)', ({ changedAt }) => html`<${Time} at=${changedAt} />`],
+              may.act &&
+                state !== 'pending' && [
+                  'Act',
+                  ({ taskId }) => html`<${SendAgain} ...${{ api, taskId, refresh }} />`,
+                ],
+            ]} />`)
+    }
+    <${MoreButton} load=${list.load} />
+  </section>`;
+}
+
+/** Sends the callback of a task again. The receiver recognises it by its id. */
+export function SendAgain({ api, taskId, refresh }) {
+  const [said, setSaid] = useState('');
+  const again = async () => {
+    setSaid('…');
+    try {
+      await api.post(`/callbacks/${encodeURIComponent(taskId)}/resend`, {});
+      setSaid('It is sent again.');
+      refresh();
+    } catch (error) {
+      setSaid(error.message);
+    }
+  };
+  return html`<button type="button" class="button" disabled=${said === '…'} onClick=${again}>Send again</button>
+    ${said && html` <span role="status">${said}</span>`}`;
+}
+
+function ResendFailed({ api, path, refresh }) {
+  const day = new Date().toISOString().slice(0, 10);
+  return html`<${FormDialog} title="Send again what was given up" label="Send all again" asksWhy=${true}
+    note="At most 1,000 at once, the earliest first. Receivers recognise a repeat by its id."
+    fields=${[
+      {
+        ...{ name: 'since', label: 'Given up since', hint: 'a day, or a moment in UTC' },
+        ...{ value: day, isRequired: true },
+      },
+    ]}
+    act=${async (values) => {
+      const { data } = await api.post(`${path}/callbacks/resend`, values);
+      refresh();
+      return html`<p>
+        ${`Sent again: ${data.sent}. Without a webhook: ${data.withoutWebhook}.`}
+        ${data.areMore && ' There are more: send them after these.'}
+      </p>`;
+    }} />`;
+}

@@ -1,0 +1,23 @@
+// A part of a page that is read by itself, so that one part that fails hides no other.
+
+import { usePolled } from '../../hooks.js';
+import { html } from '../../preact.js';
+import { isPaused } from '../keyboard.js';
+import { State } from '../parts.js';
+
+const everyMs = 30_000;
+
+export function Part({ title, api, path, children, actions }) {
+  const part = usePolled(
+    () => api.get(path),
+    () => everyMs,
+    [api, path],
+    isPaused,
+  );
+  return html`<section class="card" aria-label=${title}>
+    <div class="head"><h2>${title}</h2>${actions?.(part.refresh)}</div>
+    ${part.lost && html`<p class="fault">This part is not answered at the moment.</p>`}
+    <${State} of=${part} />
+    ${part.value && children(part.value.data, part.refresh)}
+  </section>`;
+}

@@ -1,0 +1,97 @@
+// The list of customers. The search is in the address. A new customer's secrets are shown once.
+
+import { money } from '../format.js';
+import { MoreButton, usePages } from '../pagination.js';
+import { html } from '../preact.js';
+import { FormDialog, Secrets } from './dialog.js';
+import { isPaused } from './keyboard.js';
+import {
+  Banner,
+  CsvLink,
+  customerLink,
+  Filter,
+  Foreign,
+  given,
+  State,
+  Table,
+  Time,
+  useTitle,
+} from './parts.js';
+
+const everyMs = 30_000;
+
+export function CustomersPage({ api, me, query }) {
+  useTitle('Customers');
+  const asked = given(query, ['find']);
+  const ask = async (after, limit) => {
+    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
+    const { data, next } = await api.get(`/accounts?${search}`);
+    return { data: data.map((account) => ({ ...account, id: account.accountId })), next };
+  };
+  const list = usePages(ask, 50, () => everyMs, [api, query.toString()], isPaused);
+  return html`
+    <main>
+      <div class="head">
+        <h1>Customers</h1>
+        ${me.role !== 'viewer' && html`<${NewCustomer} ...${{ api }} refresh=${list.refresh} />`}
+      </div>
+      <div class="filters">
+        <${Filter} name="find" label="Name or id" hint="a part, or the beginning of the id"
+          view="customers" query=${query} />
+      </div>
+      <${Banner} lost=${list.lost} />
+      <${State} of=${list} />
+      ${list.value && html`<${Rows} accounts=${list.rows} isSearch=${query.has('find')} />`}
+      ${
+        list.rows.length > 0 &&
+        html`<p class="actions">
+          <${MoreButton} load=${list.load} />
+          <${CsvLink} path="/accounts" asked=${asked} />
+        </p>`
+      }
+    </main>
+  `;
+}
+
+function Rows({ accounts, isSearch }) {
+  if (accounts.length === 0) {
+    return isSearch
+      ? html`<p class="nothing">No customer has this in the name, or an id that begins so.</p>`
+      : html`<p class="nothing">There is no customer yet. Make the first one.</p>`;
+  }
+  return html`<${Table} label="Customers" rows=${accounts} keyOf=${({ accountId }) => accountId}
+    columns=${[
+      [
+        'Name',
+        (one) =>
+          html`<a href=${`#/customers/${one.accountId}`}><${Foreign} text=${one.name} /></a>`,
+      ],
+      ['Id', ({ accountId }) => html`<code>${accountId}</code>`],
+      ['Available', (one) => money(one.available, one.currency), true],
+      ['Held', (one) => money(one.held, one.currency), true],
+      ['Open tasks', ({ openTasks }) => openTasks, true],
+      ['Charged, 30 days', (one) => money(one.charged30Days, one.currency), true],
+      ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+      ['Disabled', ({ disabledAt }) => disabledAt && html`<${Time} at=${disabledAt} />`],
+    ]} />`;
+}
+
+function NewCustomer({ api, refresh }) {
+  const act = async ({ name, models, channels, why }) => {
+    const limits = { ...(models ? { models } : {}), ...(channels ? { channels } : {}) };
+    const { data } = await api.post('/accounts', { name, ...limits, ...(why ? { why } : {}) });
+    refresh();
+    return html`
+      <p>The customer is made: ${customerLink(data.accountId)}</p>
+      <${Secrets} rows=${[['API key', data.apiKey], ['Webhook secret', data.webhookSecret]]} />
+    `;
+  };
+  return html`<${FormDialog} title="New customer" label="New customer" act=${act}
+    note="The customer gets a first key and a webhook secret, which are shown once. If the answer is lost, look in the list before you try again."
+    fields=${[
+      { name: 'name', label: 'Name', isRequired: true },
+      { name: 'models', label: 'Models of its key', hint: 'with commas; empty: all' },
+      { name: 'channels', label: 'Channels of its key', hint: 'with commas; empty: all' },
+      { name: 'why', label: 'Why', hint: 'for the log of operators, optional' },
+    ]} />`;
+}

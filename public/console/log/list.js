@@ -1,0 +1,69 @@
+// The acts of operators, the newest first.
+
+import { CopyButton } from '../../controls.js';
+import { MoreButton, usePages } from '../../pagination.js';
+import { html } from '../../preact.js';
+import { isPaused } from '../keyboard.js';
+import {
+  Banner,
+  CsvLink,
+  customerLink,
+  Filter,
+  Foreign,
+  given,
+  State,
+  Table,
+  Time,
+} from '../parts.js';
+
+const everyMs = 10_000;
+
+/** `fixed`: filters that the page sets. */
+export function LogList({ api, query, view, fixed = {} }) {
+  const asked = { ...given(query, ['who', 'account']), ...fixed };
+  const ask = async (after, limit) => {
+    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
+    return api.get(`/log?${search}`);
+  };
+  const list = usePages(
+    ask,
+    50,
+    () => everyMs,
+    [api, new URLSearchParams(asked).toString()],
+    isPaused,
+  );
+  return html`
+    <div class="filters">
+      <${Filter} name="who" label="Operator" hint="its name" ...${{ view, query }} />
+      ${
+        !fixed.account &&
+        html`<${Filter} name="account" label="Customer" hint="id or name" ...${{ view, query }} />`
+      }
+    </div>
+    <${Banner} lost=${list.lost} />
+    <${State} of=${list} />
+    ${
+      list.value &&
+      (list.rows.length === 0
+        ? html`<p class="nothing">No act has these filters.</p>`
+        : html`<${Table} label="Acts" rows=${list.rows} keyOf=${({ number }) => number}
+            columns=${[
+              ['When (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+              ['Who', ({ who }) => html`<${Foreign} text=${who} />`],
+              ['Via', ({ via }) => via],
+              [
+                'Command',
+                ({ command }) =>
+                  html`<code><${Foreign} text=${command} /></code> <${CopyButton} text=${command} />`,
+              ],
+              ['Effect', ({ effect }) => html`<${Foreign} text=${effect} />`],
+              !fixed.account && ['Customer', ({ accountId }) => customerLink(accountId)],
+              ['Why', ({ why }) => why && html`<${Foreign} text=${why} />`],
+            ]} />`)
+    }
+    <p class="actions">
+      <${MoreButton} load=${list.load} />
+      <${CsvLink} path="/log" asked=${asked} />
+    </p>
+  `;
+}

@@ -1,0 +1,104 @@
+// A list of tasks with its filters, for all customers or for one. The filters are in the address.
+
+import { Select } from '../controls.js';
+import { money } from '../format.js';
+import { MoreButton, usePages } from '../pagination.js';
+import { html } from '../preact.js';
+import { isPaused } from './keyboard.js';
+import {
+  Banner,
+  CsvLink,
+  customerLink,
+  Filter,
+  Foreign,
+  given,
+  State,
+  Table,
+  Time,
+} from './parts.js';
+import { filter } from './route.js';
+
+const statuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'];
+const everyMs = 4_000;
+const pageRows = 50;
+const filters = [
+  ['account', 'Customer', 'id or name'],
+  ['model', 'Model', ''],
+  ['key', 'Key', 'its id'],
+  ['error', 'Error', 'its code'],
+  ['label', 'Label', 'name=value'],
+  ['from', 'From', '2027-01-31'],
+  ['to', 'Before', '2027-02-28'],
+];
+
+/** `view`: the address of the page. `fixed`: filters that the page sets. */
+export function TaskList({ api, query, view, fixed = {} }) {
+  const typed = filters.filter(([name]) => !Object.hasOwn(fixed, name));
+  const asked = {
+    ...given(query, ['status', 'oldestFirst', ...typed.map(([name]) => name)]),
+    ...fixed,
+  };
+  const ask = async (after, limit) => {
+    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
+    const { data, next } = await api.get(`/tasks?${search}`);
+    return { data: data.map((task) => ({ ...task, id: task.taskId })), next };
+  };
+  // Further pages would cost a call each, and their tasks change seldom.
+  const nextMs = ({ data }) => (data.length > pageRows ? null : everyMs);
+  const key = new URLSearchParams(asked).toString();
+  const list = usePages(ask, pageRows, nextMs, [api, key], isPaused);
+  return html`
+    <div class="filters">
+      <${Select} label="Status" name="status" value=${query.get('status') ?? ''}
+        onValue=${(value) => filter(view, query, 'status', value)}
+        options=${[['', 'All'], ...statuses.map((one) => [one, one])]} />
+      ${typed.map(
+        ([name, label, hint]) =>
+          html`<${Filter} key=${name} ...${{ name, label, hint, query, view }} />`,
+      )}
+      <${Select} label="Order" name="oldestFirst" value=${query.get('oldestFirst') ?? ''}
+        onValue=${(value) => filter(view, query, 'oldestFirst', value)}
+        options=${[['', 'newest first'], ['true', 'oldest first']]} />
+    </div>
+    <${Banner} lost=${list.lost} />
+    <${State} of=${list} />
+    ${list.value && html`<${Rows} tasks=${list.rows} isPart=${list.load !== null} hidden=${fixed} />`}
+    <p class="actions">
+      <${MoreButton} load=${list.load} />
+      <${CsvLink} path="/tasks" asked=${asked} />
+    </p>
+  `;
+}
+
+function Rows({ tasks, isPart, hidden }) {
+  if (tasks.length === 0) {
+    return html`<p class="nothing">
+      ${isPart ? 'None of the newest thousands has these filters.' : 'No task has these filters.'}
+    </p>`;
+  }
+  return html`<${Table} label="Tasks" rows=${tasks} keyOf=${({ taskId }) => taskId}
+    columns=${taskColumns.filter(([title]) => title !== 'Customer' || !hidden.account)} />`;
+}
+
+export const taskColumns = [
+  ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+  ['Task', ({ taskId }) => html`<a href=${`#/tasks/${taskId}`}>…${taskId.slice(-6)}</a>`],
+  ['Customer', ({ accountId }) => customerLink(accountId)],
+  ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
+  [
+    'Status',
+    ({ status, task: { stage } }) =>
+      html`<span class=${`badge ${status}`}>${stage ? `${status}: ${stage}` : status}</span>`,
+  ],
+  [
+    'What it does',
+    ({ task: { error, message } }) =>
+      html`<${Foreign} text=${error ? `${error.code}: ${error.message}` : message} />`,
+  ],
+  ['Held or charged', ({ task }) => heldOrCharged(task), true],
+];
+
+function heldOrCharged({ billing, finished_at }) {
+  if (!billing) return '–';
+  return money(finished_at === undefined ? billing.held : billing.charged, billing.currency);
+}

@@ -1,0 +1,378 @@
+// Tests the pages Customers, Customer and Log with a real browser: money is moved once and by keyboard,
+// secrets are shown once, filters are in the address, and a viewer sees nothing that it may not do.
+
+import type { Locator } from 'playwright-core';
+import { closeTask } from '../../src/money/ledger.rows';
+import { adminWith } from '../support/admin';
+import { aClosing, anOpening, openNew } from '../support/books';
+import { aTaskId } from '../support/builders';
+import { aFinalTask } from '../support/callbacks';
+import { until } from '../support/until';
+import { aWebhook } from '../support/webhook-worker';
+import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-browser';
+
+const nasty = '"><img src=x onerror=alert(1)>=1+2\u202etxt';
+
+describeInBrowser('the pages of customers', () => {
+  let site: ConsoleInBrowser;
+  let accountId: string;
+  let lateTask: string;
+  const admin = adminWith(() => site.served.environment);
+  const page = () => site.page;
+  const button = (name: string) => page().getByRole('button', { name, exact: true });
+  const dialog = () => page().getByRole('dialog');
+  const section = (name: string) => page().getByRole('region', { name, exact: true });
+
+  beforeAll(async () => {
+    site = await openConsole();
+    const { database } = site.served;
+    const made = ['accounts', 'create', '--name', nasty, '--credit', '100', '--json'];
+    accountId = (await admin(made)).json.accountId;
+    await admin(['accounts', 'create', '--name', 'Quiet', '--no-key']);
+    for (const charge of [1_500_000, null, 250_000]) {
+      const taskId = aTaskId();
+      await openNew(database.db, anOpening(accountId, taskId, 2_000_000));
+      await closeTask(database.db, aClosing(taskId, 2_000_000, charge));
+    }
+    await openNew(database.db, anOpening(accountId, aTaskId(), 80_000_000));
+    await admin(`budgets set --account ${accountId} --period month --limit 100`);
+    await admin(['keys', 'create', '--account', accountId, '--name', nasty]);
+    await aWebhook(database.db, accountId, 'https://hooks.example.com/in');
+    lateTask = await aFinalTask(database, 'https://hooks.example.com/in', { accountId });
+    await database.db('callbacks').where({ task_id: lateTask }).update({ state: 'exhausted' });
+    await database.db('callback_attempts').insert({
+      ...{ task_id: lateTask, delivery: 1, attempt: 1, at: new Date(), status: 500 },
+      ...{ latency_ms: 12, error: 'HTTP 500', reply: nasty },
+    });
+  });
+  afterAll(() => site?.close());
+
+  test('a customer is found and credited by keyboard, once however often Enter is pressed', async () => {
+    await site.signIn('owner', '#/tasks');
+    await page().getByRole('table').waitFor();
+    await page().keyboard.press('g');
+    await page().keyboard.press('c');
+    await page().getByRole('heading', { name: 'Customers' }).waitFor();
+    await page().getByLabel('Name or id').focus();
+    await page().keyboard.type('onerror');
+    await page().keyboard.press('Enter');
+    await page().waitForURL(/find=onerror/);
+    await until(
+      'one customer is left',
+      async () => (await page().locator('tbody tr').count()) === 1,
+    );
+    await page().getByLabel('Name or id').blur();
+    await page().keyboard.press('j');
+    await page().keyboard.press('Enter');
+    await button('Credit').press('Enter');
+    await dialog().getByLabel('Amount').waitFor();
+    const reference = await dialog().getByLabel('Reference').inputValue();
+    await page().keyboard.type('5.00');
+    for (const text of ['', 'top-up', 'paid by transfer']) {
+      await page().keyboard.press('Tab');
+      await page().keyboard.type(text);
+    }
+    await page().keyboard.press('Enter');
+    await dialog().getByText('is added to').waitFor();
+    expect(await dialog().locator('[data-test=confirm]').textContent()).toMatch(
+      /5\.000000 CNY is added to .*onerror.*becomes\s+\d+\.\d{6} CNY/s,
+    );
+    // The answer waits until Enter was pressed twice.
+    let answer: () => void = () => undefined;
+    const pressed = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page().route('**/credits', async (route) => {
+      await pressed;
+      await route.continue();
+    });
+    await page().keyboard.press('Tab');
+    await page().keyboard.press('Enter');
+    await page().keyboard.press('Enter');
+    answer();
+    await dialog().getByText(`It is recorded as ${reference}`).waitFor();
+    await page().keyboard.press('Enter');
+    await dialog().waitFor({ state: 'hidden' });
+    await page().unroute('**/credits');
+    const { json } = await admin(`log --account ${accountId} --who owner --json`);
+    const credits = json.filter(({ command }: { command: string }) => /credit/.test(command));
+    expect(credits).toMatchObject([{ via: 'console', why: 'paid by transfer' }]);
+    await page().getByRole('link', { name: 'Statement' }).press('Enter');
+    const row = page().getByRole('row').filter({ hasText: 'top-up' });
+    await row.getByText('Credit').waitFor();
+    expect(await row.count()).toBe(1);
+  });
+
+  test('a form whose answer was lost moves the money once when it is sent again', async () => {
+    await site.signIn('owner', `#/customers/${accountId}`);
+    const available = async () => (await admin(`accounts show ${accountId} --json`)).json.available;
+    const before = Number(await available());
+    await button('Credit').click();
+    await dialog().getByLabel('Amount').fill('7');
+    await dialog().getByLabel('Reason').fill('lost once');
+    await dialog().getByLabel('Why').fill('test');
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await page().route('**/credits', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await dialog().getByRole('button', { name: 'Credit' }).click();
+    await dialog().getByText('cannot be reached').waitFor();
+    await page().unroute('**/credits');
+    await dialog().getByRole('button', { name: 'Credit' }).dblclick();
+    await dialog().getByText('was recorded before').waitFor();
+    expect(Number(await available())).toBe(before + 7);
+  });
+
+  test('secrets of a new customer are shown once, as text', async () => {
+    await site.signIn('operator', '#/customers');
+    await button('New customer').click();
+    await dialog().getByRole('button', { name: 'New customer' }).click();
+    await dialog().getByText('Fill this in.').waitFor();
+    await dialog().getByLabel('Name').fill('Fresh');
+    await dialog().getByRole('button', { name: 'New customer' }).click();
+    const secret = dialog().getByText(/^vk_/);
+    await secret.waitFor();
+    await dialog()
+      .getByText(/^whsec_/)
+      .waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    await page().getByRole('link', { name: 'Fresh' }).waitFor();
+    expect(await page().content()).not.toMatch(/vk_\w{10}|whsec_\w{10}/);
+  });
+
+  test('a key is made with its limits and revoked with a reason', async () => {
+    await site.signIn('operator', `#/customers/${accountId}?tab=keys`);
+    await button('New key').click();
+    await dialog().getByLabel('What it is for').fill('batch');
+    await dialog().getByLabel('Models').fill('no-such-model');
+    await dialog().getByLabel('Creates a second').fill('3');
+    await dialog().getByRole('button', { name: 'New key' }).click();
+    await dialog().getByText('There is no model').waitFor();
+    await dialog().getByLabel('Models').fill('');
+    await dialog().getByRole('button', { name: 'New key' }).click();
+    await dialog().getByText(/^vk_/).waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    const row = page().getByRole('row').filter({ hasText: 'batch' });
+    await row.getByText('3', { exact: true }).waitFor();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await dialog().getByLabel('Why').fill('leaked');
+    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await until('the key is revoked', async () => (await row.getByRole('button').count()) === 0);
+  });
+
+  test('terms and budgets are changed, and the page shows what is in force', async () => {
+    await site.signIn('operator', `#/customers/${accountId}`);
+    await button('Terms').click();
+    await dialog().getByLabel('Running tasks at most').fill('3');
+    await dialog().getByLabel('Why').fill('agreed');
+    await dialog().getByRole('button', { name: 'Terms' }).click();
+    await section('Limits in force').getByText('3', { exact: true }).waitFor();
+    await section('Budgets')
+      .getByRole('img', { name: /A mark is at 80 %/ })
+      .waitFor();
+    await button('Set budget').click();
+    await dialog().getByLabel('Period').selectOption('day');
+    await dialog().getByLabel('Limit').fill('20');
+    await dialog().getByLabel('Why').fill('agreed');
+    await dialog().getByRole('button', { name: 'Set budget' }).click();
+    const daily = section('Budgets').getByRole('listitem').filter({ hasText: 'a day' });
+    await daily.getByRole('button', { name: 'Remove' }).click();
+    await dialog().getByLabel('Why').fill('a mistake');
+    await dialog().getByRole('button', { name: 'Remove' }).click();
+    await daily.waitFor({ state: 'detached' });
+  });
+
+  test('callbacks that were given up stand first and are sent again, one or all', async () => {
+    await site.signIn('operator', `#/customers/${accountId}?tab=webhooks`);
+    await section('Given up')
+      .getByRole('link', { name: `…${lateTask.slice(-6)}` })
+      .click();
+    const attempts = section('Callback').getByRole('table');
+    await attempts.getByText('HTTP 500').waitFor();
+    expect(await attempts.getByRole('row').last().textContent()).toContain('12');
+    await page().goBack();
+    await section('Given up').getByRole('button', { name: 'Send all again' }).click();
+    await dialog().getByLabel('Why').fill('the receiver was down');
+    await dialog().getByRole('button', { name: 'Send all again' }).click();
+    await dialog().getByText('Sent again: 1').waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    await section('To be sent').getByRole('table').waitFor();
+    await section('Given up').getByText('No callback was given up.').waitFor();
+    const { json } = await admin(`callbacks show ${lateTask} --json`);
+    expect(json.deliveries).toBe(2);
+  });
+
+  test('reload and back keep the filters, and a link shows the same after the sign-in', async () => {
+    await site.signIn('viewer', `#/customers/${accountId}?tab=tasks&status=failed`);
+    expect(await page().getByLabel('Status').inputValue()).toBe('failed');
+    await until(
+      'one task has failed',
+      async () => (await page().locator('tbody tr').count()) === 1,
+    );
+    await page().getByLabel('Error').fill('task_expired');
+    await page().getByLabel('Error').press('Enter');
+    await page().getByText('No task has these filters.').waitFor();
+    const reloaded = new URL(page().url()).hash;
+    await site.open(reloaded, page().getByText('No task has these filters.'));
+    expect(await page().getByLabel('Error').inputValue()).toBe('task_expired');
+    await page().getByLabel('Error').fill('task_error');
+    await page().getByLabel('Error').press('Enter');
+    await until('the task is found', async () => (await page().locator('tbody tr').count()) === 1);
+    await page().goBack();
+    await page().getByText('No task has these filters.').waitFor();
+    expect(await page().getByLabel('Error').inputValue()).toBe('task_expired');
+    await page().goForward();
+    await until('the task is back', async () => (await page().locator('tbody tr').count()) === 1);
+    expect(await page().getByLabel('Error').inputValue()).toBe('task_error');
+  });
+
+  test('a list is taken as CSV by its button', async () => {
+    await site.signIn('viewer', '#/customers?find=onerror');
+    await page().getByRole('table').waitFor();
+    const [download] = await Promise.all([
+      page().waitForEvent('download'),
+      page().getByRole('link', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('accounts.csv');
+  });
+
+  test('a viewer sees no button that would be refused, and no cost and no reply in any answer', async () => {
+    await site.signIn('viewer', `#/customers/${accountId}`);
+    await section('Last tasks').getByRole('table').waitFor();
+    for (const name of ['overview', 'tasks', 'statement', 'keys', 'webhooks', 'log']) {
+      await site.open(
+        `#/customers/${accountId}?tab=${name}`,
+        page().getByRole('link', { name: 'Overview' }),
+      );
+      await until('the tab is shown', async () => (await page().locator('.boot').count()) === 0);
+      const names = await page().getByRole('button').allTextContents();
+      const harmless = /^(\s*Cop(y|ied)\s*|\s*Sign out\s*|\s*[☀☾]\s*|Show more)$/;
+      expect([name, names.filter((one) => !harmless.test(one))]).toEqual([name, []]);
+    }
+    await site.open('#/customers', page().getByRole('table'));
+    expect(await button('New customer').count()).toBe(0);
+    await site.open('#/log', page().getByRole('table'));
+    expect(await section('Operators').count()).toBe(0);
+    await site.open(`#/tasks/${lateTask}`, section('Callback').getByRole('table'));
+    const answers = site.answers.join('\n');
+    expect(answers).toContain(lateTask);
+    expect(answers).not.toMatch(
+      /"(cost|margin|lostCost|costMicros|reply)"|forbidden|hooks\.example\.com\/in/,
+    );
+  });
+
+  test('an owner adds, renews and disables an operator, and sees who is signed in', async () => {
+    await site.signIn('owner', '#/log');
+    await section('Open sessions').getByText('owner').first().waitFor();
+    await button('New operator').click();
+    await dialog().getByLabel('Name').fill('zoe');
+    await dialog().getByLabel('Why').fill('new');
+    await dialog().getByRole('button', { name: 'New operator' }).click();
+    await dialog().getByText(/^vo_/).waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    const row = section('Operators').getByRole('row').filter({ hasText: 'zoe' });
+    await row.getByRole('button', { name: 'Renew key' }).click();
+    await dialog().getByLabel('Why').fill('lost');
+    await dialog().getByRole('button', { name: 'Renew key' }).click();
+    await dialog().getByText(/^vo_/).waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    await row.getByRole('button', { name: 'Disable' }).click();
+    await dialog().getByLabel('Why').fill('left');
+    await dialog().getByRole('button', { name: 'Disable' }).click();
+    await until('zoe is disabled', async () => (await row.getByRole('button').count()) === 0);
+    await page().getByLabel('Operator', { exact: true }).fill('owner');
+    await page().getByLabel('Operator', { exact: true }).press('Enter');
+    await page().getByText('operators disable').waitFor();
+    expect(page().url()).toContain('who=owner');
+  });
+
+  test('a console that does not answer leaves what was shown, and recovers by itself', async () => {
+    await site.signIn('viewer', '#/log');
+    await page().getByRole('table').waitFor();
+    await page().route('**/admin/v1/**', (route) => route.abort());
+    await page().getByText('does not answer at the moment').first().waitFor();
+    expect(await page().getByRole('table').count()).toBe(1);
+    await page().unroute('**/admin/v1/**');
+    await page().getByText('does not answer at the moment').first().waitFor({ state: 'hidden' });
+    await page().keyboard.press('p');
+    await page().getByText('Paused').waitFor();
+    await page().keyboard.press('p');
+    await page().keyboard.press('?');
+    await dialog().getByText('next and previous row').waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+  });
+
+  /** A state of a page, which is reached when all of it is shown. */
+  const show = (hash: string, ...shown: readonly Locator[]) => ({ hash, shown });
+  const tab = (name: string, ...shown: readonly Locator[]) =>
+    show(`#/customers/${accountId}?tab=${name}`, ...shown);
+
+  const table = () => page().getByRole('table').first();
+  const tableIn = (name: string) => section(name).getByRole('table');
+  const states: Readonly<Record<string, () => Readonly<Record<string, ReturnType<typeof show>>>>> =
+    {
+      'customers and money': () => ({
+        customers: show('#/customers', table()),
+        'no customer': show('#/customers?find=nobody', page().getByText('No customer has this')),
+        refused: show('#/customers/acct_none', page().getByText('There is no account acct_none')),
+        overview: tab(
+          'overview',
+          tableIn('Last tasks'),
+          section('Budgets').getByRole('img'),
+          tableIn('Usage of 30 days'),
+        ),
+        credit: tab('overview', button('Credit')),
+      }),
+      'the tabs of a customer': () => ({
+        tasks: tab('tasks', table()),
+        keys: tab('keys', table()),
+        statement: tab(
+          `statement&month=${new Date().toISOString().slice(0, 7)}`,
+          page().getByText('Closing balance'),
+          page().getByRole('table', { name: 'Statement' }),
+        ),
+      }),
+      'callbacks and acts': () => ({
+        callbacks: tab(
+          'webhooks',
+          tableIn('To be sent'),
+          section('Delivered').getByText('None was'),
+        ),
+        callback: show(`#/tasks/${lateTask}`, tableIn('Callback')),
+        log: tab('log', table()),
+        'all acts': show('#/log', tableIn('Operators'), tableIn('Open sessions')),
+      }),
+    };
+
+  const leadTo =
+    (name: string, { hash, shown }: ReturnType<typeof show>) =>
+    async () => {
+      const [first, ...others] = shown;
+      await site.open(hash, first!);
+      for (const other of others) await other.waitFor();
+      if (name !== 'credit') return;
+      await button('Credit').click();
+      await dialog().getByRole('button', { name: 'Next' }).click();
+      await dialog().getByText('Fill this in.').waitFor();
+    };
+
+  test.each(Object.keys(states))(
+    'axe finds no violation in %s, and no text from outside is more than text',
+    async (name) => {
+      const opened: string[] = [];
+      page().on('dialog', (shown) => {
+        opened.push(shown.message());
+        void shown.dismiss();
+      });
+      await site.signIn('owner', '#/customers');
+      const leads = Object.entries(states[name]?.() ?? {}).map(
+        ([state, shown]) => [state, leadTo(state, shown)] as const,
+      );
+      expect(await site.violations(Object.fromEntries(leads))).toEqual([]);
+      expect(opened).toEqual([]);
+      expect(site.complaints).toEqual([]);
+      expect([...site.hosts]).toEqual([new URL(site.served.url).host]);
+    },
+  );
+});
