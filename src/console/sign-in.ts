@@ -34,13 +34,10 @@ type Refuse = (ctx: Context, code: string) => void;
 
 /** `calls` limits the calls of each operator. */
 export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
-  const { parts, signingIn: db, log, meters } = deps;
+  const { parts, signingIn: db } = deps;
   const origin = parts.config.consoleUrl;
   const cookies = cookieOf(origin);
-  const refuse: Refuse = (ctx, code) => {
-    meters.add('video_operator_refusals_total', { code });
-    log.warn({ event: 'operator_refused', code, path: ctx.path, address: addressOf(ctx) }, code);
-  };
+  const refuse = createRefusals(deps);
   const lookUp = createLookUp(deps, refuse);
   const refuseForged = createOriginCheck(origin, refuse);
 
@@ -96,6 +93,14 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
       if (cookie) await endSession(db, cookie);
       cookies.set(ctx, '', 0);
     },
+  };
+}
+
+/** Counts and logs a refused call. */
+function createRefusals({ log, meters }: ConsoleDeps): Refuse {
+  return (ctx, code) => {
+    meters.add('video_operator_refusals_total', { code });
+    log.warn({ event: 'operator_refused', code, path: ctx.path, address: addressOf(ctx) }, code);
   };
 }
 
