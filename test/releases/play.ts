@@ -21,7 +21,7 @@ import {
   waitForTurn,
 } from '../../src/jobs/steps.rows';
 import { takeOver } from '../../src/jobs/take-over.rows';
-import { recordFault } from '../../src/jobs/watchers.rows';
+import { pauseChannel, recordFault } from '../../src/jobs/watchers.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { addOperator, disableOperator } from '../../src/operators/operators.rows';
 import { beginSession } from '../../src/operators/sessions.rows';
@@ -35,6 +35,7 @@ import { deleteDueFiles } from '../support/owed';
 import { cancelTask, type Service, textTask } from '../support/service';
 import { temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
+import { playAlerts } from './play-alerts';
 
 /** The keys that read what was played. */
 export interface PlayedKeys {
@@ -53,6 +54,7 @@ export async function play(service: Service, sink: CallbackSink): Promise<Played
   await service.stopWorker();
   await playLiveTasks(service);
   await playMoney(service);
+  await playAlerts(service);
   return { api: service.apiKey, operator };
 }
 
@@ -270,6 +272,7 @@ async function playLiveTasks({ db, accountId }: Service): Promise<void> {
   const left = await isOpen();
   await closeTask(db, aClosing(left.taskId, left.plan.hold.amountMicros, null));
   await recordFault(db, 'seldom', 'away', 60_000);
+  await pauseChannel(db, 'seldom', 'Ann', 'its answers are wrong');
 }
 
 /** Charges above the hold, for both kinds of work. */

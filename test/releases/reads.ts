@@ -34,6 +34,7 @@ export function readsOf(rows: readonly TableRow[], accountId: string): readonly 
   const own = {
     ...{ task_id: idsIn('tasks', true), video_id: idsIn('tasks', true), id: idsIn('tasks', true) },
     ...{ file_id: idsIn('files', true), month: ['<month>'] },
+    ...{ key_id: idsIn('api_keys', true), webhook_id: idsIn('webhooks', true) },
   };
   const links = rows.flatMap(([table, row]) =>
     table === 'files'
@@ -46,9 +47,15 @@ export function readsOf(rows: readonly TableRow[], accountId: string): readonly 
       : [],
   );
   const ofOperators = routes
-    .filter(({ method }) => method === 'GET')
+    .filter(({ method, path }) => method === 'GET' && !path.endsWith('/catalogue'))
     .map(({ path }) => path.replace('/admin/v1', '').replace(/summary$/, 'summary?month=<month>'));
-  const every = { ID: idsIn('accounts'), TASK: idsIn('tasks'), account: idsIn('accounts') };
+  const every = {
+    ...{ KEYID: idsIn('api_keys'), WEBHOOK: idsIn('webhooks'), NAME: ['studio'] },
+    ID: idsIn('accounts'),
+    TASK: idsIn('tasks'),
+    account: idsIn('accounts'),
+    ACCOUNT: idsIn('accounts'),
+  };
   const tasks = ['?status=failed', '?label.order=4711', '?order=asc&limit=5'];
   return [
     ...new Set(paths.flatMap((path) => filled(path, /\{(\w+)\}/, own))),
