@@ -29,6 +29,7 @@ export const breaking: readonly (readonly [step: string, lost: RegExp])[] = [
     /^removal_cause\.removal_cause_check is another limit/,
   ],
   ['drop function refuse_stored_task()', /^the function refuse_stored_task\(\).* is gone$/],
+  ['revoke execute on function make_key from video_api', /^the privilege "video_api execute/],
   ['revoke select on usage_days from video_api', /^the privilege "video_api select usage_days/],
 ];
 

@@ -32,7 +32,7 @@ import { anEnhancedPlan, aRequest, aSuccess, aTaskInput } from '../support/build
 import type { CallbackSink } from '../support/callback-sink';
 import { mp4 } from '../support/files';
 import { deleteDueFiles } from '../support/owed';
-import { cancelTask, type Service, textTask } from '../support/service';
+import { call, cancelTask, type Service, textTask } from '../support/service';
 import { temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 import { playAlerts } from './play-alerts';
@@ -84,6 +84,11 @@ async function playCustomers(service: Service): Promise<void> {
   const limited = ['--models', 'studio-2.0', '--channels', 'studio', '--expires', soon];
   const key = await admin('keys', 'create', '--account', account, '--name', 'limited', ...limited);
   await admin('keys', 'terms', key.keyId, '--create-rate=5', '--read-rate=5');
+  const managing = ['--name', 'managing', '--manages-keys'];
+  const manager = await admin('keys', 'create', '--account', account, ...managing);
+  const body = { name: 'made by a key' };
+  const made = await call(service.url, manager.apiKey, 'POST', '/v1/account/keys', body);
+  if (made.status !== 201) throw new Error(made.text);
   const revoked = await admin('keys', 'create', '--account', account, '--name', 'revoked');
   await admin('keys', 'revoke', revoked.keyId);
   const zone = ['--time-zone', 'Asia/Shanghai'];

@@ -64,6 +64,9 @@ export async function schemaState(db: Knex): Promise<SchemaState> {
      select grantee || ' ' || lower(privilege_type) || ' ' || table_name
        from information_schema.table_privileges
       where table_schema = 'public' and grantee = any(:roles) and privilege_type = 'DELETE'
+     union
+     select grantee || ' execute ' || routine_name from information_schema.routine_privileges
+      where routine_schema = 'public' and grantee = any(:roles)
       order by 1`,
     { roles: Object.values(roleNames) },
   );
@@ -99,7 +102,8 @@ const tableOf = (name: string) => name.split('.')[0] ?? '';
 /** What is gone itself is named once. */
 const isStillThere = (privilege: string, { columns }: SchemaState) => {
   const of = privilege.split(' ').at(-1) ?? '';
-  return Object.keys(columns).some((name) => name === of || tableOf(name) === of);
+  const isFunction = privilege.includes(' execute ');
+  return isFunction || Object.keys(columns).some((name) => name === of || tableOf(name) === of);
 };
 
 function columnFault(name: string, was: Column, { columns }: SchemaState): readonly string[] {
