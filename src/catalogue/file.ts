@@ -48,7 +48,8 @@ export class CatalogueError extends Error {
 
 /** What the file refers to: the environment, and the protocols that channels may speak. */
 export interface Surroundings {
-  readonly environment: Environment;
+  /** Null for a text that must learn nothing of the environment: an address keeps its placeholders. */
+  readonly environment: Environment | null;
   readonly protocols: ProtocolTable;
 }
 
@@ -114,19 +115,23 @@ const placeholder = /\$\{(\w+)(?::-([^}]*))?\}/g;
 
 function channelsOf(
   file: CatalogueFile,
-  environment: Environment,
+  environment: Environment | null,
   faults: string[],
 ): Record<string, Channel> {
   const channels: [string, Channel][] = [];
   for (const [id, entry] of Object.entries(file.channels)) {
     const path = pathText(['channels', id, 'baseUrl']);
-    const baseUrl = entry.baseUrl.replace(placeholder, (_, name: string, otherwise?: string) => {
+    const baseUrl = entry.baseUrl.replace(placeholder, (text, name: string, otherwise?: string) => {
+      if (environment === null) return text;
       const value = environment[name] || otherwise;
       if (value === undefined) faults.push(`${path}: the environment has no ${name}`);
       return value ?? '';
     });
-    if (!isBaseUrl(baseUrl)) {
-      faults.push(`${path}: must be an http(s) address without a query; got "${baseUrl}"`);
+    // An address with placeholders cannot be checked.
+    const isKnown = environment !== null || baseUrl.search(placeholder) < 0;
+    if (isKnown && !isBaseUrl(baseUrl)) {
+      // The text of the file, because a value of the environment may be a secret.
+      faults.push(`${path}: must be an http(s) address without a query; got "${entry.baseUrl}"`);
     }
     const known = { ...entry, baseUrl: baseUrl.replace(/\/+$/, '') };
     for (const channel of channelsOfKeys(id, known)) channels.push([channel.id, channel]);

@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { CatalogueError } from '../../src/catalogue/file';
+import { protocols } from '../../activities/providers/protocols';
+import { CatalogueError, parseCatalogue as parseWith } from '../../src/catalogue/file';
 import { schemaWith } from '../../src/catalogue/schema';
 import { planTask } from '../../src/planning/plan.rules';
 import { aRequest } from '../support/builders';
@@ -567,6 +568,16 @@ describe('an invalid catalogue', () => {
   test('is refused if an address names a variable that is not set', () => {
     const text = withChanges({ 'channels/studio/baseUrl': ['$', '{NOWHERE}/x'].join('') });
     expect(faultsOf(text)[0]).toMatch(/^channels\.studio\.baseUrl: .*NOWHERE/);
+  });
+
+  test('never tells a value of the environment, and without one keeps its placeholders', () => {
+    const text = withChanges({ 'channels/studio/baseUrl': ['$', '{SECRET}'].join('') });
+    const faults = faultsOf(text, { SECRET: 'postgres://me:hidden@db/books' });
+    expect(faults).toEqual([expect.stringContaining('SECRET}"')]);
+    const { channels } = parseWith(text, { environment: null, protocols });
+    expect(channels.studio?.baseUrl).toBe(['$', '{SECRET}'].join(''));
+    const wrong = withChanges({ 'channels/studio/baseUrl': 'postgres://db' });
+    expect(() => parseWith(wrong, { environment: null, protocols })).toThrow('"postgres://db"');
   });
 
   test('is refused as a whole if it is empty, not YAML or not an object', () => {

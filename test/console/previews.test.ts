@@ -74,6 +74,17 @@ test('a preview names each fault with its path', async () => {
   expect((await preview('a: [')).faults.length).toBeGreaterThan(0);
 });
 
+test('a preview tells no value of the environment', async () => {
+  const address = (text: string) => catalogueText.replace(/baseUrl: .*/g, `baseUrl: "${text}"`);
+  for (const text of [['$', '{DATABASE_URL}'].join(''), ['$', '{NOWHERE}/v1'].join('')]) {
+    const { status, text: answer } = await served.as('operator', 'POST', '/catalogue/preview', {
+      text: address(text),
+    });
+    expect([status, JSON.parse(answer).data.faults]).toEqual([200, []]);
+    expect(answer).not.toContain('postgres:');
+  }
+});
+
 test('a preview says what is dearer and for how many customers, and what disappears', async () => {
   const before = await rowCounts();
   const dearer = catalogueText.replaceAll(

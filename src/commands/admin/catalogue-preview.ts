@@ -63,7 +63,7 @@ type Faults = { readonly faults: readonly { readonly path: string; readonly reas
 function readChanged(text: string, config: AdminContext['config']): Catalogue | Faults {
   const { parseChanged } = require('../load-catalogue') as typeof import('../load-catalogue');
   try {
-    const catalogue = parseChanged(text, config.environment);
+    const catalogue = parseChanged(text);
     const faults = currencyFaults(catalogue, config);
     return faults.length > 0 ? { faults: faults.map(parted) } : catalogue;
   } catch (error) {
