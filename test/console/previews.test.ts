@@ -85,6 +85,28 @@ test('a preview tells no value of the environment', async () => {
   }
 });
 
+test('a text that takes long to read keeps nobody waiting, and is refused in the end', async () => {
+  const text = Array.from({ length: 80_000 }, (_, number) => `k${number}: 1`).join('\n');
+  const order: number[] = [];
+  const post = async () => {
+    const answer = await served.as('operator', 'POST', '/catalogue/preview', { text });
+    order.push(answer.status);
+    return answer;
+  };
+  // One is compared at a time, so the other is refused at once.
+  const both = [post(), post()];
+  while (order.length === 0) {
+    expect((await served.as('operator', 'GET', '/catalogue')).status).toBe(200);
+  }
+  const answers = await Promise.all(both);
+  expect(order).toEqual([503, 200]);
+  expect(answers.find(({ status }) => status === 200)?.json.data.faults).toEqual([
+    { path: '', reason: expect.stringContaining('too large') },
+  ]);
+  expect((await preview('['.repeat(50_000))).faults.length).toBeGreaterThan(0);
+  expect(await preview(catalogueText)).toMatchObject({ faults: [] });
+}, 90_000);
+
 test('a preview says what is dearer and for how many customers, and what disappears', async () => {
   const before = await rowCounts();
   const dearer = catalogueText.replaceAll(
@@ -102,6 +124,23 @@ test('a preview says what is dearer and for how many customers, and what disappe
   expect(risen).toMatchObject({ list: null, customers: 1 });
   expect(Number(risen.is)).toBeCloseTo(2 * Number(risen.was), 4);
   expect(await rowCounts()).toEqual(before);
+});
+
+test('a preview of the mend of a broken catalogue shows everything as new', async () => {
+  const broken = await startConsole({
+    known: { database: served.database, owner: served.keys.owner },
+    settings: { CATALOGUE_FILE: '/nowhere/catalogue.yaml' },
+  });
+  try {
+    const { json } = await broken.as('owner', 'POST', '/catalogue/preview', {
+      text: catalogueText,
+    });
+    expect(json).toMatchObject({ remark: expect.stringContaining('new'), data: { faults: [] } });
+    expect(json.data.models[0].pricePerSecond.was).toBeNull();
+    expect(json.data.channelsNew).toContain('studio');
+  } finally {
+    await broken.close();
+  }
 });
 
 test('both are for operators', async () => {

@@ -2,18 +2,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { listCustomersByPriceList } from '../../accounts/terms.rows';
-import type { Catalogue } from '../../catalogue/catalogue.rules';
-import type { CatalogueError } from '../../catalogue/file';
-import {
-  type CatalogueDiff,
-  diffCatalogues,
-  type Figures,
-} from '../../planning/catalogue-diff.rules';
-import { warningsOf } from '../../planning/catalogue-warnings';
+import type { CatalogueDiff, Figures } from '../../planning/catalogue-diff.rules';
 import { CommandError } from '../command';
-import { currencyFaults, parted } from './catalogue';
-import { catalogueIn } from './channels';
-import type { AdminCommand, AdminContext, Input } from './command-line';
+import { parted } from './catalogue';
+import type { AdminCommand, Input } from './command-line';
+import { compareCatalogues } from './compare-catalogues';
 import { amount, table } from './tables';
 
 export const previewCatalogue: AdminCommand = {
@@ -27,14 +20,18 @@ export const previewCatalogue: AdminCommand = {
   about: 'what a changed catalogue would change for prices, costs and customers; stores nothing',
   async run({ config, db, now }, input) {
     const text = await textOf(input);
-    const was = await catalogueIn(config);
-    const is = readChanged(text, config);
-    if (!('models' in is)) return { data: is, text: faultText(is.faults), exitCode: 1 };
-    const diff = diffCatalogues(was, is, now());
+    // Without a file that can be used, everything is new: the preview is how it is mended.
+    const loaded = await readFile(config.catalogueFile, 'utf8').catch(() => '');
+    const { currency } = config;
+    const { diff, isFirst, ...told } = await compareCatalogues({
+      ...{ text, loaded, currency, now: now() },
+    });
+    const faults = told.faults.map(parted);
+    if (!diff) return { data: { faults }, text: faultText(faults), exitCode: 1 };
     const customers = await listCustomersByPriceList(db());
     const data = {
-      faults: [],
-      warnings: warningsOf(is, now()).map(parted),
+      faults,
+      warnings: told.warnings.map(parted),
       ...shown(diff),
       dearer: diff.dearer.map(({ list, wasMicros, isMicros, ...rise }) => {
         const who = customers.find((one) => one.list === list);
@@ -44,7 +41,10 @@ export const previewCatalogue: AdminCommand = {
         };
       }),
     };
-    return { data, text: textOn(data) };
+    const remark = isFirst
+      ? { remark: 'The loaded catalogue cannot be used: all is shown as new.' }
+      : {};
+    return { data, text: textOn(data), ...remark };
   },
 };
 
@@ -58,21 +58,7 @@ async function textOf(input: Input): Promise<string> {
   });
 }
 
-type Faults = { readonly faults: readonly { readonly path: string; readonly reason: string }[] };
-
-function readChanged(text: string, config: AdminContext['config']): Catalogue | Faults {
-  const { parseChanged } = require('../load-catalogue') as typeof import('../load-catalogue');
-  try {
-    const catalogue = parseChanged(text);
-    const faults = currencyFaults(catalogue, config);
-    return faults.length > 0 ? { faults: faults.map(parted) } : catalogue;
-  } catch (error) {
-    if ((error as Error).name !== 'CatalogueError') throw error;
-    return { faults: (error as CatalogueError).faults.map(parted) };
-  }
-}
-
-const faultText = (faults: Faults['faults']) =>
+const faultText = (faults: readonly ReturnType<typeof parted>[]) =>
   [
     'The catalogue cannot be used:',
     ...faults.map(({ path, reason }) => `  ${path}: ${reason}`),

@@ -2,7 +2,6 @@
 
 import { type Catalogue, hasRetired, type Model } from '../../catalogue/catalogue.rules';
 import type { CatalogueError } from '../../catalogue/file';
-import type { Config } from '../../config/config';
 import { includes } from '../../operators/roles.rules';
 import { warningsOf } from '../../planning/catalogue-warnings';
 import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
@@ -21,7 +20,7 @@ const check: AdminCommand = {
     const { readCatalogue } = require('../load-catalogue') as typeof import('../load-catalogue');
     try {
       const catalogue = await readCatalogue(file, config.environment);
-      return answerOn(file, catalogue, now(), currencyFaults(catalogue, config));
+      return answerOn(file, catalogue, now(), currencyFaults(catalogue, config.currency));
     } catch (error) {
       if ((error as Error).name !== 'CatalogueError') throw error;
       return faulty(file, (error as CatalogueError).faults);
@@ -29,9 +28,9 @@ const check: AdminCommand = {
   },
 };
 
-export function currencyFaults({ currency }: Catalogue, config: Config): readonly string[] {
-  if (currency === config.currency) return [];
-  return [`currency: the books are in ${config.currency} (CURRENCY), the prices in ${currency}`];
+export function currencyFaults({ currency }: Catalogue, books: string): readonly string[] {
+  if (currency === books) return [];
+  return [`currency: the books are in ${books} (CURRENCY), the prices in ${currency}`];
 }
 
 /** The catalogue that the process has. Costs are for operators. */
