@@ -103,6 +103,8 @@ export async function setAccountDisabled(
 /** An API key and its account. */
 export interface Caller {
   readonly keyId: string;
+  /** The key that made this one; absent or null if an operator did. */
+  readonly madeBy?: string | null | undefined;
   readonly accountId: string;
   readonly accountDisabled: boolean;
   /** The models that this key may use; null means all. */
@@ -135,7 +137,7 @@ async function findKeys(
   const { rows } = await db.raw<{ rows: (FoundKey & { readonly digest: string })[] }>(
     `select encode(digest, 'hex') as digest,
             api_keys.id as "keyId", account_id as "accountId", disabled_at is not null as "accountDisabled",
-            models, channels, expires_at as "expiresAt", revoked_at as "revokedAt",
+            models, channels, made_by as "madeBy", expires_at as "expiresAt", revoked_at as "revokedAt",
             json_build_object('createRate', api_keys.create_rate, 'readRate', api_keys.read_rate)
               as rates,
             json_build_object('createRate', accounts.create_rate, 'readRate', accounts.read_rate)

@@ -24,9 +24,13 @@ export function keyRoutes(router: KeyedRouter): void {
     const wanted = readKey(await readJsonBody(ctx.req, bodyBytesMax));
     const made = await makeOwnKey(db, caller.keyId, wanted);
     if (made.outcome !== 'made') return refuse(ctx, refusalsOf[made.outcome]);
-    const key = await findKey(db, made.keyId);
+    // The key is shown only here, so a fault of this read must not hide it.
+    const key = await findKey(db, made.keyId).catch(() => null);
     ctx.status = 201;
-    ctx.body = { ...(key ? shown(key) : {}), key: made.apiKey };
+    ctx.body = {
+      ...(key ? shown(key) : { id: made.keyId, object: 'api_key' }),
+      key: made.apiKey,
+    };
   });
 
   router.delete('/v1/account/keys/:key_id', async (ctx) => {
@@ -80,10 +84,16 @@ const refusalsOf: Readonly<Record<Exclude<MadeKey['outcome'], 'made'>, Refusal>>
     param: '',
     message: 'This key may not make or revoke keys. The operator can allow it.',
   },
+  budget: {
+    code: 'key_management_not_allowed',
+    param: '',
+    message:
+      'This key has a budget, which keys that it makes would not share. The operator can give the budget to the account.',
+  },
   too_many: {
     code: 'key_limit_reached',
     param: '',
-    message: `This account has ${liveKeysMax} valid keys, which is the limit. Revoke one first.`,
+    message: `This account has ${liveKeysMax} valid keys, or made 200 in a day, which is the limit. Revoke one first, or wait.`,
   },
   models: {
     code: 'invalid_value',

@@ -159,6 +159,13 @@ export async function revokeKey(db: Knex, keyId: string): Promise<void> {
   ]);
 }
 
+/** Revokes the keys that this key has made. */
+export async function revokeMadeKeys(db: Knex, keyId: string): Promise<void> {
+  await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where made_by = ?', [
+    keyId,
+  ]);
+}
+
 /** Says whether a key may make and revoke others. */
 export async function setManagesKeys(db: Knex, keyId: string, manages: boolean): Promise<void> {
   await db.raw('update api_keys set manages_keys = ? where id = ?', [manages, keyId]);

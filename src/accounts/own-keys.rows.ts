@@ -16,7 +16,7 @@ interface OwnKey {
 export type MadeKey =
   | { readonly outcome: 'made'; readonly keyId: string; readonly apiKey: string }
   /** The name of a limit that is wider than that of the key `by`, or another reason. */
-  | { readonly outcome: 'not_allowed' | 'too_many' | 'models' | 'expires_at' };
+  | { readonly outcome: 'not_allowed' | 'budget' | 'too_many' | 'models' | 'expires_at' };
 
 export async function makeOwnKey(db: Knex, by: string, key: OwnKey): Promise<MadeKey> {
   const apiKey = makeApiKey();

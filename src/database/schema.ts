@@ -101,7 +101,11 @@ create index api_keys_account on api_keys (account_id);
 
 -- Makes a key for the account of the key \`parent\`, which must manage keys. The new key may do no more
 -- than its parent: it has the parent's channels and rates, and of models and expiry a part. Returns
--- 'made', or why not. It runs with the rights of its owner, because the API may not write keys.
+-- 'made', or why not. It runs with the rights of its owner, because the API may not write keys. A key
+-- with a budget makes none, because they would not share it.
+--
+-- Both functions trust nothing of their transaction, which an attacker in an API process may have begun
+-- long ago: they refuse an old snapshot, read the clock, and read the parent after they got the lock.
 create function make_key(
   parent text, new_id text, new_name text, new_digest bytea, new_last_four text, new_models text[],
   new_expires_at timestamptz
@@ -109,21 +113,35 @@ create function make_key(
 declare
   maker api_keys%rowtype;
 begin
-  select * into maker from api_keys
-   where id = parent and manages_keys and revoked_at is null and coalesce(expires_at > now(), true);
+  if current_setting('transaction_isolation') <> 'read committed' then
+    return 'not_allowed';
+  end if;
   -- The lock makes the creates of an account wait for each other, so that each counts the others.
-  perform from accounts where id = maker.account_id and disabled_at is null for no key update;
+  perform from accounts where id = (select account_id from api_keys where id = parent)
+      and disabled_at is null for no key update;
   if not found then
     return 'not_allowed';
+  end if;
+  select * into maker from api_keys
+   where id = parent and manages_keys and revoked_at is null
+     and coalesce(expires_at > clock_timestamp(), true) for share;
+  if not found then
+    return 'not_allowed';
+  end if;
+  if exists (select from budgets where key_id = maker.id) then
+    return 'budget';
   end if;
   if not coalesce(new_models <@ maker.models, true) then
     return 'models';
   end if;
-  if new_expires_at <= now() or new_expires_at > maker.expires_at then
+  if new_expires_at <= clock_timestamp() or new_expires_at > maker.expires_at then
     return 'expires_at';
   end if;
   if (select count(*) from api_keys where account_id = maker.account_id and revoked_at is null
-         and coalesce(expires_at > now(), true)) >= 50 then
+         and coalesce(expires_at > clock_timestamp(), true)) >= 50
+     -- Ended keys stay, so their number is bounded too.
+     or (select count(*) from api_keys where account_id = maker.account_id and made_by is not null
+            and created_at > clock_timestamp() - interval '1 day') >= 200 then
     return 'too_many';
   end if;
   insert into api_keys (id, account_id, name, digest, last_four, models, channels, create_rate,
@@ -142,13 +160,17 @@ language plpgsql security definer set search_path = pg_catalog, public, pg_temp 
 declare
   owner_id text;
 begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    return 'not_allowed';
+  end if;
   select account_id into owner_id from api_keys join accounts on accounts.id = account_id
    where api_keys.id = parent and manages_keys and revoked_at is null
-     and coalesce(expires_at > now(), true) and disabled_at is null;
+     and coalesce(expires_at > clock_timestamp(), true) and disabled_at is null
+     for share of api_keys;
   if not found then
     return 'not_allowed';
   end if;
-  update api_keys set revoked_at = coalesce(revoked_at, now())
+  update api_keys set revoked_at = coalesce(revoked_at, clock_timestamp())
    where id = key_id and account_id = owner_id;
   return case when found then 'revoked' else 'not_found' end;
 end $$;
@@ -613,6 +635,7 @@ create table alerts (
   unique (account_id, event, subject, until)
 );
 create index alerts_account on alerts (account_id, created_at desc);
+create index alerts_until on alerts (until);
 create index alerts_due on alerts (account_id, due_at) where state = 'pending';
 `;
 

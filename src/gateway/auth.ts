@@ -101,10 +101,10 @@ export function addressOf(ctx: Pick<ApiCall, 'ip'>): string {
 }
 
 function callerOf(found: FoundKey): Caller {
-  const { keyId, accountId, accountDisabled, models, channels } = found;
+  const { keyId, madeBy, accountId, accountDisabled, models, channels } = found;
   const { rates, accountRates, trustsLengths, priceList } = found;
   const terms = { rates, accountRates, trustsLengths, priceList };
-  return { keyId, accountId, accountDisabled, models, channels, ...terms };
+  return { keyId, madeBy, accountId, accountDisabled, models, channels, ...terms };
 }
 
 const challenge = { 'www-authenticate': 'Bearer' };

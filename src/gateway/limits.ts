@@ -123,6 +123,9 @@ interface OwnRates {
 
 const none = () => null;
 
+/** A key that a customer made shares the rates of the key that made it. */
+const countedKey = ({ keyId, madeBy }: Caller) => madeBy ?? keyId;
+
 /** A limit of the key, and one of its account if the account has a rate. A call must pass both. */
 export function createCallerLimit(
   name: RateName,
@@ -136,7 +139,8 @@ export function createCallerLimit(
   const ofAccounts = createBuckets({ ...limit, subject: `This account may ${may}` });
   return {
     take(caller) {
-      const { keyId, accountId } = caller;
+      const { accountId } = caller;
+      const keyId = countedKey(caller);
       const [keyRate, accountRate] = [ofKey(caller), ofAccount(caller)];
       const limited = ofKeys.take(keyId, keyRate);
       if (limited || accountRate === null) return limited;
@@ -146,11 +150,12 @@ export function createCallerLimit(
     },
     giveBack(caller) {
       const accountRate = ofAccount(caller);
-      ofKeys.giveBack(caller.keyId, ofKey(caller));
+      ofKeys.giveBack(countedKey(caller), ofKey(caller));
       if (accountRate !== null) ofAccounts.giveBack(caller.accountId, accountRate);
     },
     headersOf(caller) {
-      const { keyId, accountId } = caller;
+      const { accountId } = caller;
+      const keyId = countedKey(caller);
       const [keyRate, accountRate] = [ofKey(caller), ofAccount(caller)];
       const isAccount =
         accountRate !== null &&

@@ -1,9 +1,13 @@
 // The keys that a customer makes and revokes itself. The API has the database role of the service, so
 // the rules of a new key are those of the functions of the database.
 
+import type { Caller } from '../../src/accounts/accounts.rows';
+import { setBudget } from '../../src/accounts/budgets.rows';
 import { createKey, setManagesKeys } from '../../src/accounts/keys.rows';
 import { setKeyRates } from '../../src/accounts/terms.rows';
 import { createdKeySchema, keysSchema, revokedKeySchema } from '../../src/contract/key-schema';
+import { limitsOf } from '../../src/gateway/limit-table';
+import { createCallerLimit } from '../../src/gateway/limits';
 import { startApi, type TestApi } from '../support/api';
 import { call } from '../support/service';
 
@@ -15,6 +19,10 @@ afterEach(() => expect(api.failures).toEqual([]));
 afterAll(() => api?.close());
 
 const path = '/v1/account/keys';
+const rates = {
+  ...{ createRatePerSecond: 1, readRatePerSecond: 1, unknownRatePerSecond: 1 },
+  ...{ databasePoolMax: 4, connectionsMax: 100 },
+};
 const soon = () => Math.floor(Date.now() / 1000) + 3_600;
 
 /** An account with a key that manages keys and may use two models. */
@@ -112,6 +120,48 @@ test('a key that does not manage keys makes and revokes none, and one that it lo
   for (const { status, json } of asked) expect([status, json]).toMatchObject([403, refused]);
   const rows = await api.db('api_keys').whereIn('id', [keyId, child.id]).pluck('revoked_at');
   expect(rows).toEqual([null, null]);
+});
+
+test('a key with a budget makes no key, which would not share it', async () => {
+  const { accountId, keyId, make } = await anAccount();
+  await setBudget(api.db, { accountId, keyId, period: 'day', limitMicros: 100_000_000 });
+  const { status, json } = await make({});
+  expect([status, json.error]).toMatchObject([403, { code: 'key_management_not_allowed' }]);
+  expect(json.error.message).toContain('budget');
+});
+
+test('a transaction that began before its key was revoked makes and revokes no key', async () => {
+  const { accountId, keyId } = await anAccount();
+  const { keyId: other } = await createKey(api.db, { accountId });
+  const made = `select make_key(?, ?, '', sha256(cast(? as bytea)), 'abcd', null, null) as outcome`;
+  for (const isolation of ['repeatable read', 'serializable', 'read committed'] as const) {
+    await api.db.transaction(
+      async (trx) => {
+        await trx.raw('select count(*) from api_keys');
+        await setManagesKeys(api.db, keyId, false);
+        const id = `key_${isolation.replace(' ', '')}`;
+        const { rows } = await trx.raw(made, [keyId, id, id]);
+        expect([isolation, rows]).toEqual([isolation, [{ outcome: 'not_allowed' }]]);
+        const ended = await trx.raw('select end_key(?, ?) as outcome', [keyId, other]);
+        expect(ended.rows).toEqual([{ outcome: 'not_allowed' }]);
+      },
+      { isolationLevel: isolation },
+    );
+    await setManagesKeys(api.db, keyId, true);
+  }
+});
+
+test('the keys that a key has made share its rates', () => {
+  const limit = createCallerLimit('creates', limitsOf(rates), () => 0);
+  const caller = (keyId: string, madeBy: string | null) => ({ keyId, madeBy }) as unknown as Caller;
+  const callers = [caller('key_1', null), caller('key_2', 'key_1'), caller('key_3', 'key_1')];
+  const allowed = (...by: Caller[]) =>
+    Array.from({ length: 60 }, (_, call) => limit.take(by[call % by.length] as Caller)).filter(
+      (refused) => refused === null,
+    ).length;
+  const ofOne = allowed(caller('key_4', null));
+  expect(ofOne).toBeLessThan(60);
+  expect(allowed(...callers)).toBe(ofOne);
 });
 
 test('a key of another account is not revoked', async () => {

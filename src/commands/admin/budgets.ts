@@ -39,6 +39,7 @@ const set: AdminCommand = {
   async run({ config, db }, input) {
     const limitMicros = amountOf(input.option('limit') ?? '', config.currency);
     const budget = await budgetOf(db(), input);
+    await refuseIfShared(db(), budget);
     const before = await valuesOf(db(), budget);
     const zone = input.option('time-zone');
     if (zone !== undefined && !(await setTimeZone(db(), budget.accountId, zone))) {
@@ -89,6 +90,20 @@ async function budgetOf(db: Knex, input: Input) {
     throw notFound(`The account ${accountId} has no key ${keyId}.`);
   }
   return { accountId, keyId, period };
+}
+
+/** A key that a customer made has no budget of its own, so it would spend past that of its maker. */
+async function refuseIfShared(db: Knex, { accountId, keyId }: BudgetName): Promise<void> {
+  if (keyId === null) return;
+  const made = (await listKeys(db, { accountId })).filter(({ madeBy }) => madeBy === keyId);
+  const live = made.filter(
+    ({ revokedAt, expiresAt }) => !revokedAt && !(expiresAt && expiresAt.getTime() <= Date.now()),
+  );
+  if (live.length === 0) return;
+  throw new CommandError(
+    `The key ${keyId} has made ${live.length} valid keys, which would not share its budget. ` +
+      'Set a budget of the account, or revoke them first.',
+  );
 }
 
 async function valuesOf(db: Knex, { accountId, keyId, period }: BudgetName) {

@@ -6,6 +6,7 @@ import {
   type KeyRow,
   listKeys,
   revokeKey,
+  revokeMadeKeys,
 } from '../../accounts/keys.rows';
 import { setKeyRates } from '../../accounts/terms.rows';
 import type { Config } from '../../config/config';
@@ -107,24 +108,31 @@ const revoke: AdminCommand = {
   http: { at: 'POST /keys/:KEYID/revoke', role: 'operator', asksWhy: true },
   operands: ['KEYID'],
   changes: (input) => ({ kind: 'key', id: input.operand('KEYID') }),
+  options: { 'with-made': { about: 'also all keys that this key has made' } },
   about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {
     const found = await knownKey(db(), input.operand('KEYID'));
     const { keyId, revokedAt } = found;
+    if (input.flag('with-made')) await revokeMadeKeys(db(), keyId);
+    const made = (await listKeys(db(), { accountId: found.accountId })).filter(
+      (key) => key.madeBy === keyId && !key.revokedAt,
+    );
     if (revokedAt) {
       const text = `The key ${keyId} was revoked before, at ${moment(revokedAt)}.`;
       return { data: found, text, effect: `revoked; ${nothingChanged}` };
     }
     await revokeKey(db(), keyId);
     const key = await knownKey(db(), keyId);
-    return { data: key, text: revokedText(key), effect: 'valid → revoked' };
+    return { data: key, text: revokedText(key, made.length), effect: 'valid → revoked' };
   },
 };
 
 // Each API process caches a valid key for up to 20 seconds (src/gateway/auth.ts).
-function revokedText({ keyId, accountId }: KeyRow): string {
+function revokedText({ keyId, accountId }: KeyRow, made: number): string {
+  const left = `It has made ${made} keys that still work. Revoke them with: keys revoke ${keyId} --with-made`;
   return [
     `The key ${keyId} is revoked. It stops working within 30 seconds.`,
+    ...(made > 0 ? [left] : []),
     'Tasks that were created with it go on and are charged as they end.',
     `List them with: tasks list --account ${accountId}. End one with: tasks cancel TASK.`,
   ].join('\n');

@@ -34,7 +34,9 @@ export function createAccept(deps: KeyedDeps, replay: Replay): Accept {
         const { currency } = task.plan.price;
         // The answer is already decided, and does not wait. What fails here, the next create announces.
         void alertBudgets(ctx.state.db, budgets, { amountMicros, currency, isStored }).catch(
-          (error: unknown) => deps.observer.failed(error, ctx.state),
+          (error: unknown) => {
+            if (!(error instanceof Refused)) deps.observer.failed(error, ctx.state);
+          },
         );
       },
     }).catch((error: unknown) => failed(deps, ctx, task, error));
