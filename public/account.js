@@ -33,7 +33,7 @@ export function AccountPage({ api, account, models, section }) {
       <nav class="sections" aria-label="Sections">
         ${sections.map(
           ([one, title]) => html`
-            <a key=${one} href=${one ? `#/account/${one}` : '#/account'}
+            <a key=${one} href=${one ? `#/account/${String(one)}` : '#/account'}
               aria-current=${one === name ? 'page' : undefined}>${title}</a>
           `,
         )}
