@@ -26,8 +26,9 @@ export function alertDeliveries(deps: Sender): Duty<DueAlert> {
     claim: claimAlerts(deps.db),
     async fulfil(alert) {
       const { id, url, secret, accountId } = alert;
-      // The webhook was deleted, so its messages end.
-      if (url === null || secret === null) {
+      // The webhook was deleted, so its messages end. A row that cannot be read ends too, because it
+      // would hold up those of other accounts.
+      if (url === null || secret === null || !isReadable(alert)) {
         await finishAlertAttempt(deps.db, id, { ...nothing, state: 'stopped' });
         return true;
       }
@@ -38,6 +39,14 @@ export function alertDeliveries(deps: Sender): Duty<DueAlert> {
       return true;
     },
   };
+}
+
+function isReadable(alert: DueAlert): boolean {
+  try {
+    return URL.canParse(alert.url ?? '') && alertBody(alert) !== '';
+  } catch {
+    return false;
+  }
 }
 
 const nothing = { status: null, error: null, nextInMs: null };

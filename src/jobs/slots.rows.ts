@@ -189,6 +189,8 @@ export async function giveTurns(
               owes = coalesce(owes, 'turn'), due_at = coalesce(due_at, now() + ${toldAgain})
          from next
         where jobs.task_id = next.task_id and jobs.kind = next.kind and ${isInState('waiting')}
+          -- The channel may have been paused since the query before the locks.
+          and not ${isPaused}
        returning jobs.task_id as "taskId", jobs.kind`,
       bindings,
     );

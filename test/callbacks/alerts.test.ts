@@ -196,6 +196,20 @@ test('a webhook that does not list the event gets no alert, and a later one gets
   expect(types()).toEqual(['balance.low']);
 });
 
+test('an alert that cannot be read ends, and the others are sent', async () => {
+  const { accountId, create } = await anAccount(2 * hold, ['balance.low', 'budget.near']);
+  await setTerms(api.db, accountId, { alertBelowMicros: 2 * hold });
+  await create();
+  const broken = { account_id: accountId, event: 'budget.near', subject: 'x', until: 'infinity' };
+  const data = { currency: 'CNY', period: 'day', limitMicros: 'much' };
+  await api.db('alerts').insert({ id: 'alert_broken', ...broken, data });
+  await work();
+  expect(types()).toEqual(['balance.low']);
+  expect(await api.db('alerts').where({ id: 'alert_broken' }).first()).toMatchObject({
+    state: 'stopped',
+  });
+});
+
 test('an alert reaches a receiver that was down for an hour, with the same id and body', async () => {
   const { accountId, create, ask } = await anAccount(2 * hold, ['balance.low']);
   await setTerms(api.db, accountId, { alertBelowMicros: 2 * hold });
