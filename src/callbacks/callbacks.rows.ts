@@ -242,15 +242,21 @@ export async function beginResend(
   taskId: string,
   deliveriesMax: number | null = null,
 ): Promise<number | null> {
-  const [begun] = await beginResends(db, [taskId], deliveriesMax);
+  const [begun] = await beginResends(db, [taskId], { deliveriesMax });
   return begun?.delivery ?? null;
+}
+
+interface Resends {
+  readonly deliveriesMax?: number | null;
+  /** Leaves out a message that another call has begun meanwhile. */
+  readonly isGivenUp?: boolean;
 }
 
 /** Begins another delivery of each message that can be sent. */
 export async function beginResends(
   db: Knex,
   taskIds: readonly string[],
-  deliveriesMax: number | null = null,
+  { deliveriesMax = null, isGivenUp = false }: Resends = {},
 ): Promise<readonly { readonly taskId: string; readonly delivery: number }[]> {
   const { rows } = await db.raw<{ rows: { taskId: string; delivery: number }[] }>(
     `with ${receiver}
@@ -261,8 +267,9 @@ export async function beginResends(
       where callbacks.task_id = receiver.task_id and url <> ''
         and (cast(:deliveriesMax as integer) is null or deliveries < :deliveriesMax)
         and (is_named or receiver.webhook_id is not null)
+        and (not :isGivenUp or callbacks.state = 'exhausted')
      returning callbacks.task_id as "taskId", deliveries as delivery`,
-    { taskIds: [...taskIds], deliveriesMax },
+    { taskIds: [...taskIds], deliveriesMax, isGivenUp },
   );
   return rows;
 }

@@ -3,6 +3,7 @@
 import type { Knex } from 'knex';
 import { slowTransaction } from '../database/silent-connections';
 import { type CallbackRow, type CallbackState, callbackColumns } from './callbacks.rows';
+import { hasReceiver } from './receiver.rows';
 
 const changedMicros = 'cast(extract(epoch from changed_at) * 1000000 as bigint)';
 
@@ -26,7 +27,7 @@ export async function listCallbacks(
   filter: CallbackFilter,
 ): Promise<readonly (CallbackRow & ChangedCallback)[]> {
   const { state, accountId, after, limit } = filter;
-  // Without an account, the query may read all callbacks.
+  // The callbacks of all accounts have an index unless they were delivered.
   return slowTransaction(db, async (trx) => {
     const query = trx('callbacks as c')
       .select(trx.raw(`${callbackColumns}, ${changedMicros} as "changedMicros"`))
@@ -44,12 +45,29 @@ export async function listCallbacks(
   });
 }
 
-/** The tasks of an account whose callbacks were given up since then, the earliest first. */
+interface GivenUp {
+  readonly accountId: string;
+  readonly since: Date;
+}
+
+/** The tasks of an account whose callbacks were given up since then and can be sent, the earliest first. */
 export async function listExhausted(
   db: Knex,
-  { accountId, since, limit }: { accountId: string; since: Date; limit: number },
+  { limit, ...which }: GivenUp & { readonly limit: number },
 ): Promise<readonly string[]> {
-  const found = db('callbacks').where({ account_id: accountId, state: 'exhausted' });
-  found.where('changed_at', '>=', since).whereNot('url', '');
-  return found.orderBy('changed_at').orderBy('task_id').limit(limit).pluck('task_id');
+  const found = givenUp(db, which).whereRaw(hasReceiver).limit(limit);
+  return found.orderBy('changed_at').orderBy('c.task_id').pluck('c.task_id');
+}
+
+/** How many of them cannot be sent, because no webhook takes them. */
+export async function countWithoutReceiver(db: Knex, which: GivenUp): Promise<number> {
+  const found = givenUp(db, which).whereNot('c.url', '').whereRaw(`not (${hasReceiver})`);
+  return Number((await found.count({ count: '*' }).first())?.count);
+}
+
+function givenUp(db: Knex, { accountId, since }: GivenUp): Knex.QueryBuilder {
+  const found = db('callbacks as c').join('tasks', 'tasks.id', 'c.task_id');
+  return found
+    .where({ 'c.account_id': accountId, 'c.state': 'exhausted' })
+    .where('changed_at', '>=', since);
 }

@@ -36,6 +36,13 @@ export const receiver = `
      where c.task_id = any(:taskIds) and c.url <> ''
   )`;
 
+/** SQL: the message of the callback `c` still has an address. Its task is `tasks`. */
+export const hasReceiver = `
+  c.url <> '' and (c.webhook_id is null
+    or exists (select from webhooks w where ${isItsWebhook})
+    or exists (select from webhooks w
+                where w.account_id = c.account_id and tasks.status = any(w.events)))`;
+
 /** True if the webhook of the message was deleted, and no other one takes the final state. */
 export async function lacksWebhook(db: Knex, taskId: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(

@@ -10,6 +10,9 @@ import { ConsoleRefusal } from './refusal';
 
 const pageRows = 1_000;
 const rowsMax = 100_000;
+// A page may find no row: a list by key or error examines a thousand tasks for each.
+const pagesMax = 200;
+const longestMs = 60_000;
 const atOnceMax = 2;
 
 export interface Exported {
@@ -20,34 +23,41 @@ export interface Exported {
   readonly read: (after: string | undefined, limit: number) => Promise<Answer>;
 }
 
-export function createExports({ log }: Pick<ConsoleDeps, 'log'>) {
+export function createExports({ log, elapsed }: Pick<ConsoleDeps, 'log' | 'elapsed'>) {
   let running = 0;
   return async (ctx: Context, { csv, route, operator, read }: Exported): Promise<void> => {
     if (running >= atOnceMax) throw new ConsoleRefusal('too_many_exports', tooMany);
     running += 1;
+    const began = elapsed();
     let rows = 0;
-    const leave = () => {
+    let complete = false;
+    const leave = (err: Error | null) => {
       running -= 1;
-      log.info({ event: 'exported', operator, route, rows }, 'a list was sent as CSV');
+      const fields = { event: 'exported', operator, route, rows, complete };
+      if (err) log.error({ ...fields, err }, 'a list was cut off by an error');
+      else log.info(fields, 'a list was sent as CSV');
     };
     async function* lines(first: Answer): AsyncGenerator<string, void> {
       const columns = columnsOf(csv, first.data);
       yield csvOf(columns, []);
-      for (let page = first; ; page = await read(page.next, pageRows)) {
+      for (let page = first, pages = 1; ; page = await read(page.next, pageRows), pages += 1) {
         const found = rowsIn(csv, page.data);
         rows += found.length;
         yield csvOf(
           columns,
           found.map((row) => cellsOf(row, columns)),
         ).replace(/^.*\r\n/, '');
-        if (page.next === undefined) return;
-        if (rows >= rowsMax) return void (yield `${JSON.stringify(cutOff)}\r\n`);
+        complete = page.next === undefined;
+        if (complete) return;
+        if (rows >= rowsMax || pages >= pagesMax || elapsed() - began >= longestMs) {
+          return void (yield `${JSON.stringify(cutOff)}\r\n`);
+        }
       }
     }
     try {
       // Refusals of the first page are answered as usual.
       const body = Readable.from(lines(await read(undefined, pageRows)), { objectMode: false });
-      body.once('close', leave);
+      body.once('close', () => leave(body.errored));
       ctx.attachment(`${route.split('/').at(-1)}.csv`);
       ctx.type = 'text/csv';
       ctx.body = body;
@@ -59,7 +69,7 @@ export function createExports({ log }: Pick<ConsoleDeps, 'log'>) {
 }
 
 const tooMany = `${atOnceMax} lists are being sent as CSV already. Try again in a minute.`;
-const cutOff = `The list has more than ${rowsMax} rows. Choose fewer with its filters.`;
+const cutOff = 'The list has more rows than one file may have. Choose fewer with its filters.';
 
 /** The input of a page of the export. */
 export function pageInput(input: Input, after: string | undefined, limit: number): Input {

@@ -1,7 +1,14 @@
 // Tests the lists of the admin API: their figures and filters, and the same lists as CSV.
 
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { listExhausted } from '../../src/callbacks/list.rows';
+import type { Answer } from '../../src/commands/admin/command-line';
+import { createExports } from '../../src/console/csv-export';
 import { closeTask } from '../../src/money/ledger.rows';
 import { rollUp } from '../../src/money/roll-up.rows';
+import { createLogger } from '../../src/telemetry/logger';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
@@ -103,7 +110,10 @@ test('a list as CSV has all pages and no formula, and the log says who took how 
   expect(text).toContain(`,"'=HYPERLINK(""http://x"")",`);
   expect(text).toContain(`,'-2+3,`);
   await until('the export is logged', () =>
-    served.lines.some(({ event, rows }) => event === 'exported' && rows === json.data.length),
+    served.lines.some(
+      ({ event, rows, complete }) =>
+        event === 'exported' && rows === json.data.length && complete === true,
+    ),
   );
   expect(served.lines.find(({ event }) => event === 'exported')).toBeDefined();
   expect(served.lines.filter(({ event }) => event === 'exported').at(-1)).toMatchObject({
@@ -179,6 +189,117 @@ test('callbacks that were given up since a time are sent again, and no others', 
   expect(pending.json.data).toMatchObject([{ taskId: fresh, deliveries: 2 }]);
   const again = await served.as('operator', 'POST', path, body);
   expect(again.json.data).toMatchObject({ sent: 0 });
+});
+
+test('two calls at once send each given up callback once', async () => {
+  const accountId = await aCustomer();
+  const { db } = served.database;
+  const id = await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId });
+  await db('callbacks').where({ task_id: id }).update({ state: 'exhausted' });
+  const path = `/accounts/${accountId}/callbacks/resend`;
+  const body = { since: '2026-01-01', why: 'the receiver was down' };
+  const both = await db.transaction(async (trx) => {
+    await trx('callbacks').where({ task_id: id }).forUpdate();
+    const calls = [1, 2].map(() => served.as('operator', 'POST', path, body));
+    await until('both calls wait for the callback', async () => {
+      const { rows } = await db.raw(
+        `select from pg_stat_activity
+          where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,
+      );
+      return rows.length === 2;
+    });
+    return calls;
+  });
+  const sent = (await Promise.all(both)).map(({ json }) => json.data.sent);
+  expect(sent.sort()).toEqual([0, 1]);
+  expect(await db('callbacks').where({ task_id: id }).pluck('deliveries')).toEqual([2]);
+});
+
+test('callbacks without a webhook do not keep the others from being sent again', async () => {
+  const accountId = await aCustomer();
+  const { db } = served.database;
+  const make = async (changedAt: string, webhookId: string | null) => {
+    const id = await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId });
+    const row = { state: 'exhausted', changed_at: changedAt, webhook_id: webhookId };
+    await db('callbacks').where({ task_id: id }).update(row);
+    return id;
+  };
+  await make('2026-05-01', 'wh_deleted');
+  const later = await make('2026-05-02', null);
+  const since = new Date('2026-01-01');
+  expect(await listExhausted(db, { accountId, since, limit: 1 })).toEqual([later]);
+  const { json } = await served.as('operator', 'POST', `/accounts/${accountId}/callbacks/resend`, {
+    ...{ since: '2026-01-01', why: 'the receiver was down' },
+  });
+  expect(json.data).toEqual({ accountId, sent: 1, withoutWebhook: 1, areMore: false });
+});
+
+test.each([
+  ['/callbacks', 'account'],
+  ['/callbacks?state=delivered', 'account'],
+  ['/tasks?label=team%3Da', 'account'],
+])('%s needs an account, because no index has all of them', async (path, param) => {
+  const { status, json } = await get(path);
+  expect([status, json.error.param]).toEqual([400, param]);
+  expect((await get('/callbacks?state=exhausted')).status).toBe(200);
+});
+
+/** Exports a list whose pages `read` gives, and returns the file, or null if it was cut off. */
+async function exported(read: (page: number) => Promise<Answer>, elapsed: () => number) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLogger(
+    { level: 'info', format: 'json', name: 'console' },
+    { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
+  const send = createExports({ log, elapsed });
+  let pages = 0;
+  const app = new Koa();
+  app.silent = true;
+  app.use((ctx) =>
+    send(ctx, {
+      ...{ csv: { columns: ['id'] }, route: 'GET /tasks', operator: 'Ann' },
+      read: () => {
+        pages += 1;
+        return read(pages);
+      },
+    }),
+  );
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  const text = await answer.text().catch(() => null);
+  await until('the export is logged', () => lines.length > 0);
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  return { text, pages, line: lines[0] };
+}
+
+test('an export that finds little ends after two hundred pages or a minute, and says so', async () => {
+  const empty = async () => ({ data: [], text: '', next: 'on' });
+  const long = await exported(empty, () => 0);
+  expect([long.pages, long.text]).toEqual([200, expect.stringContaining('Choose fewer')]);
+  expect(long.line).toMatchObject({ event: 'exported', rows: 0, complete: false });
+  let now = 0;
+  const slow = await exported(empty, () => {
+    now += 30_000;
+    return now;
+  });
+  expect(slow.pages).toBeLessThan(5);
+  expect(slow.text).toContain('Choose fewer');
+});
+
+test('an export that fails on its way is cut off, and the log says so', async () => {
+  const { text, line } = await exported(
+    async (page) => {
+      if (page === 2) throw new Error('the database went away');
+      return { data: [{ id: 'task_1' }], text: '', next: 'on' };
+    },
+    () => 0,
+  );
+  expect(text).toBeNull();
+  expect(line).toMatchObject({ level: 'error', event: 'exported', rows: 1, complete: false });
+  expect(JSON.stringify(line)).toContain('the database went away');
 });
 
 test('an owner sees which sessions are open', async () => {

@@ -7,7 +7,12 @@ import {
   findCallback,
   listAttempts,
 } from '../../callbacks/callbacks.rows';
-import { type ChangedCallback, listCallbacks, listExhausted } from '../../callbacks/list.rows';
+import {
+  type ChangedCallback,
+  countWithoutReceiver,
+  listCallbacks,
+  listExhausted,
+} from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
 import { includes } from '../../operators/roles.rules';
 import { isFinal } from '../../tasks/task.rules';
@@ -28,6 +33,9 @@ import { shownTo } from './webhooks';
 
 const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
 
+// The database has an index of these for all accounts together. It has none of the delivered ones.
+const undelivered = states.filter((state) => state !== 'delivered');
+
 const list: AdminCommand = {
   name: 'callbacks list',
   http: {
@@ -37,7 +45,10 @@ const list: AdminCommand = {
   },
   options: {
     state: { value: 'STATE', about: `those in this state only: ${states.join(', ')}` },
-    account: { value: 'ID', about: 'those of this account only' },
+    account: {
+      value: 'ID',
+      about: 'those of this account only; needed unless STATE is an undelivered one',
+    },
     ...pageOptions,
   },
   about: 'callbacks with their state, the last changed first',
@@ -45,6 +56,10 @@ const list: AdminCommand = {
     const state = choiceOf(input, 'state', states);
     const limit = countOf(input, 'limit', 50, 10_000);
     const accountId = await accountIdOf(db(), input);
+    if (accountId === undefined && (state === undefined || state === 'delivered')) {
+      const message = `--account must be given, or --state with one of ${undelivered.join(', ')}.`;
+      throw new CommandError(message, 2, { param: 'account' });
+    }
     const after = changedAfter(input);
     const found = await listCallbacks(db(), {
       limit: limit + 1,
@@ -144,9 +159,8 @@ const resendFailed: AdminCommand = {
     const since = momentOf(input.option('since') ?? '', 'since');
     const { accountId } = await knownAccount(db(), input.option('account') ?? '');
     const found = await listExhausted(db(), { accountId, since, limit: resendsMax + 1 });
-    const taskIds = found.slice(0, resendsMax);
-    const begun = await beginResends(db(), taskIds);
-    const withoutWebhook = taskIds.length - begun.length;
+    const begun = await beginResends(db(), found.slice(0, resendsMax), { isGivenUp: true });
+    const withoutWebhook = await countWithoutReceiver(db(), { accountId, since });
     const data = {
       ...{ accountId, sent: begun.length, withoutWebhook },
       areMore: found.length > resendsMax,

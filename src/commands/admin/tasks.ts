@@ -44,7 +44,7 @@ const list: AdminCommand = {
     model: { value: 'MODEL', about: 'those of this model only' },
     key: { value: 'KEYID', about: 'those that this key created only' },
     error: { value: 'CODE', about: 'failed ones with this code only, such as task_expired' },
-    label: { value: 'NAME=VALUE', about: 'those with this label only' },
+    label: { value: 'NAME=VALUE', about: 'those of an account with this label only' },
     from: { value: 'DATE', about: 'those created from then on: 2027-01-31 or a moment' },
     to: { value: 'DATE', about: 'those created before' },
     'oldest-first': { about: 'begins with the oldest' },
@@ -59,6 +59,11 @@ const list: AdminCommand = {
     const limit = countOf(input, 'limit', 50, 10_000);
     const model = input.option('model');
     const accountId = await accountIdOf(db(), input);
+    if (input.option('label') !== undefined && accountId === undefined) {
+      // The index of labels begins with the account.
+      const message = '--account must be given with --label: a label belongs to an account.';
+      throw new CommandError(message, 2, { param: 'account' });
+    }
     const { rows, next } = await listTasks(db(), {
       limit,
       ...(status ? { status } : {}),
