@@ -43,7 +43,11 @@ function Numbers({ numbers, currency }) {
     ['Open tasks', count(numbers.openTasks), '#/tasks?status=running'],
     ['Waiting jobs', count(numbers.waitingJobs), '#/channels'],
     ['Held', exactMoney(numbers.held, currency), '#/customers'],
-    ['Charged today', exactMoney(numbers.chargedToday, currency), '#/usage?range=today&by=model'],
+    [
+      'Charged today',
+      numbers.chargedToday === null ? '?' : exactMoney(numbers.chargedToday, currency),
+      '#/usage?range=today&by=model',
+    ],
   ];
   return html`<dl class="numbers">
     ${all.map(

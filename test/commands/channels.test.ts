@@ -148,6 +148,21 @@ test('a pause says who and why, stands in the log, and is ended by resume', asyn
   expect(await shown('studio')).toMatchObject({ pausedAt: null, pausedBy: null });
 });
 
+test('with a faulty catalogue a channel that has tasks is paused, and a misspelt one is not', async () => {
+  const file = join(folder, 'broken.yaml');
+  await writeFile(file, 'currency: 7\n');
+  const paused = await admin('channels pause studio --why x', { CATALOGUE_FILE: file });
+  expect(paused.out).toBe('studio is paused.\n');
+  await admin('channels resume studio');
+  const misspelt = await admin('channels pause studoi --why x', { CATALOGUE_FILE: file });
+  expect([misspelt.exitCode, misspelt.err]).toEqual([
+    2,
+    expect.stringContaining('There is no channel "studoi". There are: '),
+  ]);
+  const names = await database.db('loops').where({ kind: 'watcher' }).pluck('channel');
+  expect(names).not.toContain('studoi');
+});
+
 test('with a faulty catalogue the list shows what the database knows, and the faults on stderr', async () => {
   await recordRound(database.db, 'studio');
   const file = join(folder, 'faulty.yaml');

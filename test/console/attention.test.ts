@@ -1,10 +1,14 @@
 // Tests what the console finds, and what it says needs a person, for operators and for viewers.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { taskIdForKey } from '../../src/database/ids';
 import { pauseChannel, recordFault } from '../../src/jobs/watchers.rows';
 import { adminWith } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
+import { catalogueText } from '../support/catalogue';
 import { startConsole, type TestConsole } from '../support/console';
 
 let served: TestConsole;
@@ -69,6 +73,54 @@ test('find leads to nothing for an unknown word, and refuses a key', async () =>
   const { status, json } = await served.as('viewer', 'GET', `/find?q=${key.apiKey}`);
   expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', 'q']);
 });
+
+test.each([
+  'vo_0000000000000000000000000000000000000000',
+  'vk_with_a_mistake',
+  'whsec_c2VjcmV0',
+  'https://api.example.com/files/secret-link',
+])('a secret such as %s is refused, and not repeated', async (secret) => {
+  const { status, text } = await served.as(
+    'viewer',
+    'GET',
+    `/find?q=${encodeURIComponent(secret)}`,
+  );
+  expect(status).toBe(400);
+  expect(text).not.toContain(secret);
+});
+
+test('a viewer learns that the catalogue is broken, and none of its faults', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'video-catalogue-'));
+  const file = join(folder, 'catalogue.yaml');
+  await writeFile(file, catalogueText.replace('currency: CNY', 'currency: secret-77'));
+  const broken = await startConsole({
+    known: { database: served.database, owner: served.keys.viewer },
+    settings: { CATALOGUE_FILE: file },
+  });
+  try {
+    for (const path of ['/channels', '/attention', '/catalogue']) {
+      const { status, text } = await broken.as('viewer', 'GET', path);
+      expect([status, text]).toEqual([200, expect.stringContaining('cannot be used')]);
+      expect(text).not.toMatch(/secret-77|currency:/);
+      const headers = { authorization: `Bearer ${served.keys.operator}` };
+      const seen = await broken.call('GET', `/admin/v1${path}`, headers);
+      expect(seen.text).toContain('currency');
+    }
+  } finally {
+    await broken.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a sum that takes too long leaves the rest of the page', async () => {
+  await db().transaction(async (trx) => {
+    await trx.raw('lock table transfers in access exclusive mode');
+    const { status, json } = await served.as('viewer', 'GET', '/attention');
+    expect(status).toBe(200);
+    expect(json.remark).toContain('charged today');
+    expect(json.data.numbers).toMatchObject({ openTasks: 1, chargedToday: null });
+  });
+}, 90_000);
 
 async function needs(role: 'viewer' | 'operator' = 'viewer') {
   const { json } = await served.as(role, 'GET', '/attention');

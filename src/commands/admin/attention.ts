@@ -1,11 +1,13 @@
 // The command that says what needs a person now, and the four numbers beside it.
 
+import type { Knex } from 'knex';
+import { isRetryable } from '../../database/database';
 import { slowTransaction } from '../../database/silent-connections';
 import { lastDays, snapshot, usageIn } from '../../money/usage.rows';
 import { includes } from '../../operators/roles.rules';
 import { readAttention } from '../../tasks/attention.rows';
 import { needsOf } from '../../tasks/attention.rules';
-import { channelsShown } from './channels';
+import { channelsShown, faultFor } from './channels';
 import type { AdminCommand } from './command-line';
 import { amount, fields, table } from './tables';
 
@@ -17,24 +19,28 @@ export const attention: AdminCommand = {
   http: { at: 'GET /attention', role: 'viewer' },
   about: 'what needs a person now, the most urgent first',
   async run({ config, db, role }) {
+    const remarks: string[] = [];
+    // A part that is slow, such as a sum, must not hide the others.
+    const unlessSlow = <T>(part: string, read: Promise<T>): Promise<T | null> =>
+      read.catch((error: unknown) => {
+        if (!isRetryable(error)) throw error;
+        remarks.push(`${part} cannot be read in time.`);
+        return null;
+      });
     const facts = await readAttention(db());
-    const { data: channels, fault } = await channelsShown(config, db());
+    const known = await unlessSlow('The state of the channels', channelsShown(config, db()));
     const needs = needsOf(
       facts,
-      channels.filter(({ health }) => !calm.includes(health)),
+      (known?.data ?? []).filter(({ health }) => !calm.includes(health)),
       { currency: config.currency, showsCosts: includes(role, 'operator') },
     );
-    const today = await lastDays(db(), 1);
-    const usage = await slowTransaction(
-      db(),
-      (trx) => usageIn(trx, { ...today, by: [] }),
-      snapshot,
-    );
+    const charged = await unlessSlow('What was charged today', chargedToday(db()));
+    if (known?.fault) remarks.push(faultFor(role, known.fault));
     const numbers = {
       openTasks: facts.openTasks,
       waitingJobs: facts.waitingJobs,
       held: amount(facts.heldMicros),
-      chargedToday: amount(usage?.total.chargedMicros ?? 0),
+      chargedToday: charged === null ? null : amount(charged),
     };
     const text =
       needs.length === 0
@@ -43,7 +49,13 @@ export const attention: AdminCommand = {
             { title: 'WHAT', of: ({ sentence }) => sentence },
             { title: 'READ', of: ({ symptom }) => `docs/symptoms.md#${symptom}` },
           ]);
-    const remark = fault === null ? {} : { remark: fault };
+    const remark = remarks.length > 0 ? { remark: remarks.join('\n') } : {};
     return { data: { needs, numbers }, text: `${fields(numbers)}\n\n${text}`, ...remark };
   },
 };
+
+async function chargedToday(db: Knex): Promise<number> {
+  const today = await lastDays(db, 1);
+  const usage = await slowTransaction(db, (trx) => usageIn(trx, { ...today, by: [] }), snapshot);
+  return usage?.total.chargedMicros ?? 0;
+}

@@ -41,14 +41,25 @@ const show: AdminCommand = {
   async run(context) {
     const answer = await check.run(context, { ...noInput, line: show.name });
     if (includes(context.role, 'operator')) return answer;
-    const { models, ...data } = answer.data as { readonly models: readonly ShownModel[] };
-    return { ...answer, data: { ...data, models: models.map(withoutCosts), warnings: [] } };
+    const { file, models, faults } = answer.data as ShownCatalogue;
+    const reason = `The catalogue cannot be used. Its faults, which operators see: ${faults.length}.`;
+    const told = faults.length > 0 ? [{ path: '', reason }] : [];
+    return {
+      ...answer,
+      data: { file, faults: told, warnings: [], models: models.map(withoutCosts) },
+    };
   },
 };
 
 const noInput = { operand: () => '', option: () => undefined, flag: () => false };
 
 export const catalogueCommands = [check, show];
+
+interface ShownCatalogue {
+  readonly file: string;
+  readonly faults: readonly unknown[];
+  readonly models: readonly ShownModel[];
+}
 
 type ShownModel = ReturnType<typeof shown>;
 

@@ -1,7 +1,7 @@
 // Admin commands that act on a channel: pause it, resume it, and ask its provider a free question.
 
 import type { ChannelTested } from '../../../workflows/messages';
-import { pauseChannel, resumeChannel } from '../../jobs/watchers.rows';
+import { listChannelStates, pauseChannel, resumeChannel } from '../../jobs/watchers.rows';
 import { CommandError, notFound } from '../command';
 import { channelsIn, knownChannels } from './channels';
 import type { AdminCommand, AdminContext, Input } from './command-line';
@@ -14,7 +14,7 @@ const pause: AdminCommand = {
   changes: () => ({ kind: 'service' }),
   about: 'gives a channel no new jobs; its running jobs go on. Needs --why',
   async run({ config, db, who }, input) {
-    const name = await knownName(config, input);
+    const name = await knownName(config, db(), input);
     const why = input.option('why');
     if (why === undefined) {
       const message = '--why must be given: each task that waits for the channel shows it.';
@@ -47,7 +47,7 @@ const probe: AdminCommand = {
   isOffline: true,
   about: 'lets a worker ask the provider of a channel for an unknown job, which is free',
   async run(context, input) {
-    const name = await knownName(context.config, input);
+    const name = channelIn(Object.keys(await channelsIn(context.config)), input);
     const { isWell, answer, code, ms } = await test(context, name);
     const { protocol = null } = (await channelsIn(context.config))[name] ?? {};
     const data = { channel: name, protocol, isWell, answer, code, ms };
@@ -59,13 +59,22 @@ const probe: AdminCommand = {
 
 export const channelActs = [pause, resume, probe];
 
-/** If the catalogue cannot be read, every name counts: a faulty file must not keep a channel running. */
-async function knownName(config: AdminContext['config'], input: Input): Promise<string> {
-  const name = input.operand('NAME');
+/** If the catalogue cannot be read, a channel is known by its tasks: a faulty file must not keep it running. */
+async function knownName(config: AdminContext['config'], db: Db, input: Input): Promise<string> {
   const { channels } = await knownChannels(config);
-  if (channels === null || Object.hasOwn(channels, name)) return name;
-  const names = Object.keys(channels).join(', ');
-  const message = `There is no channel "${name}". The catalogue has: ${names}.`;
+  if (channels) return channelIn(Object.keys(channels), input);
+  return channelIn(
+    (await listChannelStates(db)).map(({ channel }) => channel),
+    input,
+  );
+}
+
+type Db = ReturnType<AdminContext['db']>;
+
+function channelIn(known: readonly string[], input: Input): string {
+  const name = input.operand('NAME');
+  if (known.includes(name)) return name;
+  const message = `There is no channel "${name}". There are: ${known.join(', ') || 'none'}.`;
   throw new CommandError(message, 2, { kind: 'not_found' });
 }
 

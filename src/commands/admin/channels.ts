@@ -4,6 +4,7 @@ import type { Channel } from '../../catalogue/catalogue.rules';
 import type { FaultKind } from '../../jobs/create-answer.rules';
 import { faultText } from '../../jobs/fault-words.rules';
 import { type ChannelState, listChannelStates } from '../../jobs/watchers.rows';
+import { includes } from '../../operators/roles.rules';
 import type { AdminCommand, AdminContext } from './command-line';
 import { table } from './tables';
 
@@ -11,7 +12,7 @@ export const showChannels: AdminCommand = {
   name: 'channels',
   http: { at: 'GET /channels', role: 'viewer' },
   about: 'each channel: its health, its jobs, its rest and its last fault',
-  async run({ config, db }) {
+  async run({ config, db, role }) {
     const { data, fault } = await channelsShown(config, db());
     const text = table(data, [
       { title: 'CHANNEL', of: ({ channel }) => channel },
@@ -32,7 +33,7 @@ export const showChannels: AdminCommand = {
       { title: 'WHY', of: ({ pausedWhy }) => pausedWhy },
     ]);
     if (fault === null) return { data, text };
-    return { data, text, exitCode: 1, remark: `${fault}\n${onLastGood}` };
+    return { data, text, exitCode: 1, remark: `${faultFor(role, fault)}\n${onLastGood}` };
   },
 };
 
@@ -72,6 +73,10 @@ export async function knownChannels(config: AdminContext['config']) {
     return { channels: null, fault: message };
   }
 }
+
+/** The faults of a catalogue tell costs and addresses, which are for operators. */
+export const faultFor = (role: AdminContext['role'], fault: string) =>
+  includes(role, 'operator') ? fault : 'The catalogue cannot be used.';
 
 const noState = {
   ...{ pausedAt: null, pausedBy: null, pausedWhy: null },

@@ -3,7 +3,7 @@
 
 import type { Knex } from 'knex';
 import { listAccounts } from '../../accounts/accounts.rows';
-import { findKey, findKeysEnding, isWellFormedKey } from '../../accounts/keys.rows';
+import { findKey, findKeysEnding } from '../../accounts/keys.rows';
 import { findWebhookOwner } from '../../callbacks/webhooks.rows';
 import { taskIdForKey } from '../../database/ids';
 import { findFileOwner } from '../../files/links.rows';
@@ -30,8 +30,9 @@ export const find: AdminCommand = {
   async run({ db }, input) {
     const asked = input.operand('Q').trim();
     if (asked === '') throw new CommandError('Q is empty.', 2, { param: 'q' });
-    if (isWellFormedKey(asked)) {
-      const message = 'This is a key, which is a secret. Its last four characters find it.';
+    if (isSecret(asked)) {
+      const message =
+        'This is a key, a secret of a webhook or a link, which nobody may see. The id finds it, and the last four characters find a key.';
       throw new CommandError(message, 2, { param: 'q' });
     }
     const found = await findAll(db(), asked);
@@ -44,6 +45,11 @@ export const find: AdminCommand = {
     return { data: found, text };
   },
 };
+
+/** Keys of customers and operators, even with a mistake in them, secrets of webhooks, and links to files. */
+function isSecret(text: string): boolean {
+  return /\bv[ko]_[\w-]{5,}|whsec_|^https?:\/\//i.test(text);
+}
 
 async function findAll(db: Knex, asked: string): Promise<readonly Found[]> {
   const [, account, key] = /^(acct_\S+)\s+(.+)$/s.exec(asked) ?? [];
