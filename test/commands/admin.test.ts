@@ -95,7 +95,9 @@ describe('accounts', () => {
     const accountId = await anAccount('7.5');
     const { out } = await admin('accounts list');
     const [heading = '', ...lines] = out.trimEnd().split('\n');
-    expect(heading).toMatch(/^ACCOUNT +NAME +AVAILABLE +HELD +OPEN TASKS +CREATED +DISABLED$/);
+    expect(heading).toMatch(
+      /^ACCOUNT +NAME +AVAILABLE +HELD +OPEN TASKS +CHARGED 30 D +CREATED +DISABLED$/,
+    );
     const line = lines.find((text) => text.startsWith(accountId)) ?? '';
     const end = heading.indexOf('AVAILABLE') + 'AVAILABLE'.length;
     expect(line.slice(0, end)).toMatch(/ 7\.500000$/);

@@ -13,6 +13,7 @@ import { adminWith } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
+import { theCatalogue } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
 import { connectTemporal, temporalAddress, uniqueTaskQueue } from '../support/temporal';
@@ -88,6 +89,8 @@ function aName(): string {
 async function anOperator(): Promise<string> {
   return (await admin(`operators add --name ${aName()} --role owner --json`)).json.operatorId;
 }
+
+const [aChannel = ''] = Object.keys(theCatalogue().channels);
 
 interface Example {
   /** The words after the command's name. */
@@ -168,6 +171,8 @@ const examples: Readonly<Record<string, Example>> = {
     words: ({ accountId }) => aWebhook(database.db, accountId, worker.sink.url),
     effect: /^a test message is sent next$/,
   },
+  'channels pause': { words: () => aChannel, effect: /^\S+ is paused$/ },
+  'channels resume': { words: () => aChannel, effect: /^\S+ (takes jobs again|is not paused)$/ },
   'files remove': { words: aFile, effect: /^stored → removed$/ },
   'operators add': {
     words: () => `--name ${aName()} --role viewer`,
@@ -210,7 +215,9 @@ test.each(Object.entries(examples))(
       why: 'as agreed by phone',
       effect: expect.stringMatching(example.effect),
     });
-    const ofNone = /^(accounts create|reconcile lost|usage rebuild|operators )/.test(name);
+    const ofNone = /^(accounts create|channels |reconcile lost|usage rebuild|operators )/.test(
+      name,
+    );
     if (!ofNone) expect(row?.accountId).toBe(customer.accountId);
   },
 );
