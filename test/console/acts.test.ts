@@ -183,6 +183,8 @@ const calls: Readonly<Record<string, Call>> = {
     words: ({ accountId }) => [accountId],
     fields: { since: '2020-01-31', why: 'the receiver was down' },
   },
+  'channels pause': { words: () => ['studio'], fields: { why: 'rotation' } },
+  'channels resume': { words: () => ['studio'], fields: { why: 'rotated' } },
   'webhooks test': {
     words: async ({ accountId }) => [
       await aWebhook(served.database.db, accountId, worker.sink.url),

@@ -151,6 +151,7 @@ test('every read is answered while the role of operators may only select', async
       const queries = new Map([
         ['summary', `?month=${month}`],
         ['find', '?q=Acme'],
+        ['callbacks', `?account=${json.accountId}`],
       ]);
       const asked = `${filled}${queries.get(path.split('/').at(-1) ?? '') ?? ''}`;
       expect([path, (await own.as('owner', 'GET', asked)).status]).toEqual([path, 200]);
@@ -188,7 +189,13 @@ describe('the answer to a viewer', () => {
       [ended],
     );
     const texts = async (role: OperatorRole) => {
-      const paths = [`/tasks/${ended}`, '/tasks', `/callbacks/${ended}`, '/callbacks', '/usage'];
+      const paths = [
+        `/tasks/${ended}`,
+        '/tasks',
+        `/callbacks/${ended}`,
+        `/callbacks?account=${accountId}`,
+        '/usage',
+      ];
       const answers = await Promise.all(paths.map((path) => served.as(role, 'GET', path)));
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       return answers.map(({ text }) => text).join('\n');

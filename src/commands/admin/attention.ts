@@ -1,7 +1,6 @@
 // The command that says what needs a person now, and the four numbers beside it.
 
 import type { Knex } from 'knex';
-import { isRetryable } from '../../database/database';
 import { slowTransaction } from '../../database/silent-connections';
 import { lastDays, snapshot, usageIn } from '../../money/usage.rows';
 import { includes } from '../../operators/roles.rules';
@@ -19,6 +18,8 @@ export const attention: AdminCommand = {
   http: { at: 'GET /attention', role: 'viewer' },
   about: 'what needs a person now, the most urgent first',
   async run({ config, db, role }) {
+    const { isRetryable } =
+      require('../../database/database') as typeof import('../../database/database');
     const remarks: string[] = [];
     // A part that is slow, such as a sum, must not hide the others.
     const unlessSlow = <T>(part: string, read: Promise<T>): Promise<T | null> =>

@@ -4,10 +4,7 @@
 import type { Knex } from 'knex';
 import { findTerms } from '../../accounts/terms.rows';
 import type { Catalogue } from '../../catalogue/catalogue.rules';
-import { reportedFaults } from '../../contract/faults';
-import { parseRequest } from '../../contract/parse-request';
 import type { VideoRequest } from '../../contract/request';
-import { parseSafeJson } from '../../contract/safe-json';
 import { tokenOfLink } from '../../files/file-link.rules';
 import { findStoredFiles } from '../../files/links.rows';
 import { routesOfCreate, waitAt } from '../../planning/create-routes.rules';
@@ -43,6 +40,8 @@ export const routesOf: AdminCommand = {
     });
     const faults = parsed.faults.length > 0 ? parsed.faults : refusals;
     if (!plan || faults.length > 0) {
+      const { reportedFaults } =
+        require('../../contract/faults') as typeof import('../../contract/faults');
       const shown = reportedFaults(faults);
       const text = shown.map(({ code, message }) => `${code}: ${message}`).join('\n');
       return { data: { hold: null, routes: [], refusals: shown }, text, exitCode: 1 };
@@ -79,7 +78,12 @@ export const routesOf: AdminCommand = {
   },
 };
 
+// The parsers are loaded here, because the help of all commands does without them.
 function requestOf(input: Input) {
+  const { parseSafeJson } =
+    require('../../contract/safe-json') as typeof import('../../contract/safe-json');
+  const { parseRequest } =
+    require('../../contract/parse-request') as typeof import('../../contract/parse-request');
   const { value, fault } = parseSafeJson(input.option('body') ?? '');
   if (value) return parseRequest(value);
   throw new CommandError(`--body is no JSON object: ${fault}.`, 2, { param: 'body' });
