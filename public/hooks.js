@@ -48,8 +48,9 @@ export function go(...parts) {
 /**
  * Calls `ask`, and calls `ask` again after `nextMs(answer)` milliseconds. If `nextMs` returns null,
  * the call is not repeated. If the service does not answer or limits the rate, the call is
- * repeated: at first after one second, later every five seconds. The previous answer then stays on
- * the page, and `lost` is true because this answer may be old. While `rests()` is true, nothing is
+ * repeated: at first after one second, later every five seconds, or every minute if it says itself
+ * that it is not able to answer. The previous answer then stays on the page, and `lost` is what the
+ * service said, or true, because this answer may be old. While `rests()` is true, nothing is
  * repeated.
  */
 export function usePolled(ask, nextMs, deps, rests = () => false) {
@@ -59,28 +60,36 @@ export function usePolled(ask, nextMs, deps, rests = () => false) {
     let timer;
     let current = true;
     let misses = 0;
+    let reads = 0;
     const soon = (ms, then = check) => {
       clearTimeout(timer);
       if (current) timer = setTimeout(then, ms);
     };
     const later = (ms) => soon(ms, () => (rests() ? later(ms) : check()));
     const check = async () => {
+      reads += 1;
+      const read = reads;
+      const isLate = () => !current || read !== reads;
       try {
         const value = await ask();
-        if (!current) return;
+        if (isLate()) return;
         misses = 0;
         setState({ value, fault: null, lost: false });
         const wait = nextMs(value);
         if (wait !== null) later(wait);
       } catch (error) {
-        if (!current) return;
-        const lost = error instanceof Unreachable || error.status === 429;
+        if (isLate()) return;
+        const lost = error.said || error instanceof Unreachable || error.status === 429;
         setState((before) => ({ ...before, fault: lost ? null : error, lost }));
         misses += 1;
-        if (lost) soon(Math.min(5_000, 500 * 2 ** misses));
+        if (lost) later(Math.min(error.said ? 60_000 : 5_000, 500 * 2 ** misses));
       }
     };
-    again.current = () => soon(0);
+    again.current = () => {
+      // An answer on its way does not know what was just done.
+      reads += 1;
+      soon(0);
+    };
     setState({ value: null, fault: null, lost: false });
     void check();
     return () => {

@@ -1,5 +1,5 @@
-// The data that survives a reload: the API key, the theme, the draft, a create without an answer,
-// and notes about tasks and files. The data is in session storage. The browser deletes the data
+// The data that survives a reload: the API key, the theme, the draft, a create without an answer, the
+// forms of the console without an answer, and notes about tasks and files. The data is in session storage. The browser deletes the data
 // when the tab is closed, and the page deletes the data when the user signs out.
 
 const prefix = 'playground.';

@@ -5,11 +5,19 @@ import { Fault, Unreachable } from '../api.js';
 
 const patienceMs = 30_000;
 
+// A session ends some time after the last call that a person caused. The others say so.
+const attendedMs = 60_000;
+let touchedAt = Date.now();
+for (const name of ['keydown', 'pointerdown', 'wheel']) {
+  addEventListener(name, () => (touchedAt = Date.now()), { capture: true, passive: true });
+}
+const unattended = () => (Date.now() - touchedAt > attendedMs ? { 'x-unattended': '1' } : {});
+
 async function ask(method, path, body) {
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
   const reply = await fetch(path, {
     method,
-    headers: { accept: 'application/json', ...json },
+    headers: { accept: 'application/json', ...json, ...unattended() },
     body: body === undefined ? undefined : JSON.stringify(body),
     signal: AbortSignal.timeout(patienceMs),
   }).catch(() => {
@@ -19,9 +27,16 @@ async function ask(method, path, body) {
   const answer = await reply.json().catch(() => undefined);
   if (reply.ok && answer !== undefined) return answer;
   if (reply.status >= 500 || answer === undefined) {
-    throw new Unreachable(answer?.error?.message ?? 'The console does not answer at the moment.');
+    throw notAnswered(answer?.error?.message);
   }
   throw new Fault(reply.status, answer.error);
+}
+
+/** What the console said is more than the page knows. */
+function notAnswered(said) {
+  return Object.assign(new Unreachable(said ?? 'The console does not answer at the moment.'), {
+    said,
+  });
 }
 
 export function createApi(onSignedOut) {

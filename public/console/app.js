@@ -9,7 +9,7 @@ import { AttentionPage } from './attention.js';
 import { ChannelsPage } from './channels/channels.js';
 import { CustomerPage } from './customer/customer.js';
 import { CustomersPage } from './customers.js';
-import { Keyboard } from './keyboard.js';
+import { isPaused, Keyboard } from './keyboard.js';
 import { LogPage } from './log/log.js';
 import { Banner, State } from './parts.js';
 import { useAddress } from './route.js';
@@ -32,10 +32,17 @@ function Workbench({ onSignedOut }) {
     () => api.get('/me'),
     () => 60_000,
     [api],
+    isPaused,
   );
+  const [fault, setFault] = useState('');
   const leave = async () => {
-    await signOut().catch(() => undefined);
-    onSignedOut();
+    setFault('');
+    try {
+      await signOut();
+      onSignedOut();
+    } catch (error) {
+      setFault(`You are still signed in. ${error.message}`);
+    }
   };
   const shared = { api, me: me.value?.data };
   return html`
@@ -52,6 +59,7 @@ function Workbench({ onSignedOut }) {
       <${Theme} />
       <button type="button" class="quiet" onClick=${leave}>Sign out</button>
     </header>
+    ${fault && html`<p class="banner" role="alert">${fault}</p>`}
     <${Banner} lost=${me.lost} />
     <${Keyboard} />
     ${me.value ? pageOf(view, id, query, shared) : html`<main><${State} of=${me} /></main>`}

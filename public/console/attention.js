@@ -3,6 +3,7 @@
 import { count, exactMoney } from '../format.js';
 import { usePolled } from '../hooks.js';
 import { html } from '../preact.js';
+import { isPaused } from './keyboard.js';
 import { Banner, Foreign, State, useTitle } from './parts.js';
 
 const everyMs = 15_000;
@@ -11,8 +12,9 @@ export function AttentionPage({ api, me }) {
   useTitle('Attention');
   const shown = usePolled(
     () => api.get('/attention'),
-    () => (document.hidden ? null : everyMs),
+    () => everyMs,
     [api],
+    isPaused,
   );
   const data = shown.value?.data;
   return html`

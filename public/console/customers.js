@@ -12,6 +12,7 @@ import {
   Filter,
   Foreign,
   given,
+  onFirstPage,
   State,
   Table,
   Time,
@@ -28,7 +29,7 @@ export function CustomersPage({ api, me, query }) {
     const { data, next } = await api.get(`/accounts?${search}`);
     return { data: data.map((account) => ({ ...account, id: account.accountId })), next };
   };
-  const list = usePages(ask, 50, () => everyMs, [api, query.toString()], isPaused);
+  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, query.toString()], isPaused);
   return html`
     <main>
       <div class="head">

@@ -11,6 +11,13 @@ export function Foreign({ text }) {
   return html`<bdi>${String(text ?? '').replace(unprintable, ' ')}</bdi>`;
 }
 
+/** JSON with its lines. It is escaped, not changed, so that it can be copied. */
+export function ForeignJson({ value }) {
+  const escaped = (text) =>
+    [...text].map((one) => `\\u${one.codePointAt(0).toString(16).padStart(4, '0')}`).join('');
+  return html`<bdi>${JSON.stringify(value, null, 2).replace(/(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, escaped)}</bdi>`;
+}
+
 export function Time({ at }) {
   if (!at) return '–';
   return html`<time datetime=${at}>${`${at.slice(0, 10)} ${at.slice(11, 19)}`}</time>`;
@@ -22,10 +29,14 @@ export function State({ of: { value, fault } }) {
   return value ? null : html`<p class="boot">…</p>`;
 }
 
+/** `lost`: what the console said instead of an answer, or true if it said nothing. */
+export const wordsOf = (lost, otherwise) => (typeof lost === 'string' ? lost : otherwise);
+
 export function Banner({ lost }) {
   if (!lost) return null;
   return html`<p class="banner" role="alert">
-    The console does not answer at the moment. What you see may be old; it is tried again by itself.
+    ${wordsOf(lost, 'The console does not answer at the moment.')}
+    ${' What you see may be old; it is tried again by itself.'}
   </p>`;
 }
 
@@ -79,6 +90,12 @@ export function Filter({ name, label, hint, query, view }) {
       onChange=${() => filter(view, query, name, value.trim())} />
   </form>`;
 }
+
+/** Further pages would cost a call each, and what they show changes seldom. */
+export const onFirstPage =
+  (rows, everyMs) =>
+  ({ data }) =>
+    data.length > rows ? null : everyMs;
 
 /** Downloads the whole list that is shown. */
 export function CsvLink({ path, asked = {} }) {

@@ -1,14 +1,19 @@
-// The search box of the header, and the list of what it found. One result opens at once. A pasted API
-// key is cut to its last four characters here, so the server never gets it.
+// The search box of the header, and the list of what it found. One result opens at once. Of a pasted key
+// only the last four characters leave the browser, of links and other secrets nothing.
 
 import { usePolled } from '../hooks.js';
 import { html, useEffect, useRef, useState } from '../preact.js';
 import { Banner, Foreign, State, useTitle } from './parts.js';
 
-const keys = /\bv[ko]_[\w-]{5,}/g;
+const keys = /\bv[ko]_[\w-]{5,}/gi;
+const secrets = /whsec_\S*|^\s*https?:\/\/\S*/gi;
 
-/** Keys of customers and of operators are secrets. */
-export const withoutKeys = (text) => text.replace(keys, (key) => key.slice(-4)).trim();
+/** Keys, secrets of webhooks and links to files stay in the browser. Nothing is found by the latter two. */
+export const withoutSecrets = (text) =>
+  text
+    .replace(secrets, '')
+    .replace(keys, (key) => key.slice(-4))
+    .trim();
 
 const typedIn = 'input, textarea, select, dialog[open] *';
 
@@ -27,8 +32,8 @@ export function SearchBox() {
   }, []);
   const submit = (event) => {
     event.preventDefault();
-    const asked = withoutKeys(text);
-    if (!asked) return;
+    const asked = withoutSecrets(text);
+    if (!text.trim()) return;
     location.hash = `#/find?${new URLSearchParams({ q: asked, open: '1' })}`;
     setText('');
     field.current?.blur();
@@ -39,9 +44,11 @@ export function SearchBox() {
       onInput=${(event) => setText(event.currentTarget.value)}
       onPaste=${(event) => {
         const pasted = event.clipboardData?.getData('text') ?? '';
-        if (withoutKeys(pasted) === pasted.trim()) return;
+        if (withoutSecrets(pasted) === pasted.trim()) return;
         event.preventDefault();
-        setText(withoutKeys(pasted));
+        const rest = withoutSecrets(pasted);
+        if (rest) setText(rest);
+        else location.hash = '#/find';
       }} />
   </form>`;
 }
@@ -55,29 +62,28 @@ const pages = {
 };
 
 export function FindPage({ api, query }) {
-  const q = withoutKeys(query.get('q') ?? '');
+  const q = withoutSecrets(query.get('q') ?? '');
   useTitle('Search');
   const shown = usePolled(
-    async () => {
-      const { data } = await api.get(`/find?${new URLSearchParams({ q })}`);
-      const [only, ...others] = data;
-      // The list is left out of the history, so that the back button leads past it.
-      if (query.get('open') && only && others.length === 0) {
-        location.replace(`#/${pages[only.kind](only)}`);
-      }
-      return { data };
-    },
+    async () => (q ? api.get(`/find?${new URLSearchParams({ q })}`) : { data: [] }),
     () => null,
     [api, q],
   );
   const found = shown.value?.data;
+  useEffect(() => {
+    const [only, ...others] = found ?? [];
+    // The list is left out of the history, so that the back button leads past it.
+    if (query.get('open') && only && others.length === 0) {
+      location.replace(`#/${pages[only.kind](only)}`);
+    }
+  }, [shown.value]);
   return html`
     <main>
       <h1>Search</h1>
-      <p>For <${Foreign} text=${q} /></p>
+      ${q ? html`<p>For <${Foreign} text=${q} /></p>` : html`<p>Links and secrets are not searched for: they stay in your browser.</p>`}
       <${Banner} lost=${shown.lost} />
       <${State} of=${shown} />
-      ${found && (found.length === 0 ? html`<${Nothing} />` : html`<${Found} found=${found} />`)}
+      ${q && found && (found.length === 0 ? html`<${Nothing} />` : html`<${Found} found=${found} />`)}
     </main>
   `;
 }

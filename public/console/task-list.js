@@ -12,6 +12,7 @@ import {
   Filter,
   Foreign,
   given,
+  onFirstPage,
   State,
   Table,
   Time,
@@ -43,10 +44,8 @@ export function TaskList({ api, query, view, fixed = {} }) {
     const { data, next } = await api.get(`/tasks?${search}`);
     return { data: data.map((task) => ({ ...task, id: task.taskId })), next };
   };
-  // Further pages would cost a call each, and their tasks change seldom.
-  const nextMs = ({ data }) => (data.length > pageRows ? null : everyMs);
   const key = new URLSearchParams(asked).toString();
-  const list = usePages(ask, pageRows, nextMs, [api, key], isPaused);
+  const list = usePages(ask, pageRows, onFirstPage(pageRows, everyMs), [api, key], isPaused);
   return html`
     <div class="filters">
       <${Select} label="Status" name="status" value=${query.get('status') ?? ''}

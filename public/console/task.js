@@ -8,7 +8,17 @@ import { SendAgain } from './customer/callbacks.js';
 import { Part } from './customer/part.js';
 import { AskWhy } from './dialog.js';
 import { isPaused } from './keyboard.js';
-import { Banner, customerLink, Facts, Foreign, State, Table, Time, useTitle } from './parts.js';
+import {
+  Banner,
+  customerLink,
+  Facts,
+  Foreign,
+  ForeignJson,
+  State,
+  Table,
+  Time,
+  useTitle,
+} from './parts.js';
 
 const everyMs = 4_000;
 const isOver = ({ status }) => status === 'succeeded' || status === 'failed';
@@ -214,7 +224,7 @@ function Content({ api, path }) {
     <h2>Content</h2>
     ${
       content
-        ? html`<pre><${Foreign} text=${JSON.stringify(content.request, null, 2)} /></pre>
+        ? html`<pre><${ForeignJson} value=${content.request} /></pre>
             ${content.videos.map(
               ({ url }) =>
                 url && html`<video key=${url} controls preload="none" src=${url}></video>`,

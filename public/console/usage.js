@@ -3,9 +3,10 @@
 
 import { Select, Text } from '../controls.js';
 import { usePolled } from '../hooks.js';
-import { html, useState } from '../preact.js';
+import { html } from '../preact.js';
 import { daysBefore, periodFor } from '../stacks.js';
-import { Banner, State, useTitle } from './parts.js';
+import { isPaused } from './keyboard.js';
+import { Banner, Filter, State, useTitle } from './parts.js';
 import { filter } from './route.js';
 import { Report } from './usage-report.js';
 
@@ -42,8 +43,9 @@ export function UsagePage({ api, me, query }) {
   for (const name of filters) if (query.get(name)) search.set(name, query.get(name));
   const report = usePolled(
     async () => ({ ...(await api.get(`/usage?${search}`)), asked, search: search.toString() }),
-    () => (document.hidden ? null : everyMs),
+    () => everyMs,
     [api, search.toString()],
+    isPaused,
   );
   const measure = [...measures, ...(seesCosts ? costs : [])].includes(asked.measure)
     ? asked.measure
@@ -70,7 +72,7 @@ export function UsagePage({ api, me, query }) {
 
 /** What the address asks for. Periods become longer until the chart has room for them. */
 function askedIn(query, timeZone) {
-  const range = query.get('from') ? 'custom' : (query.get('range') ?? '30');
+  const range = query.get('from') ? 'custom' : rangeIn(query);
   const [from, to] = daysIn(query, range, todayIn(timeZone));
   const chosen = ['day', 'week', 'month'].includes(query.get('per')) ? query.get('per') : 'day';
   const by = dimensions.some(([name]) => name === query.get('by')) ? query.get('by') : '';
@@ -85,6 +87,12 @@ function askedIn(query, timeZone) {
   };
 }
 
+/** Somebody may have typed the address. */
+function rangeIn(query) {
+  const range = query.get('range');
+  return presets.some(([name]) => name === range) ? range : '30';
+}
+
 function daysIn(query, range, today) {
   if (range === 'custom') {
     const from = query.get('from') || daysBefore(today, 29);
@@ -94,7 +102,7 @@ function daysIn(query, range, today) {
   if (range === 'yesterday') return [daysBefore(today, 1), daysBefore(today, 1)];
   if (range === 'month') return [`${today.slice(0, 8)}01`, today];
   if (range === 'all') return [beginning, today];
-  return [daysBefore(today, (Number(range) || 1) - 1), today];
+  return [daysBefore(today, (range === 'today' ? 1 : Number(range)) - 1), today];
 }
 
 const isDay = (text) => /^[12]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
@@ -132,16 +140,8 @@ function Choices({ query, asked, measure, seesCosts }) {
       ['key', 'Key', 'its id'],
       ['channel', 'Channel', ''],
     ].map(
-      ([name, label, hint]) => html`<${Filter} key=${name} ...${{ name, label, hint, query }} />`,
+      ([name, label, hint]) =>
+        html`<${Filter} key=${name} ...${{ name, label, hint, query }} view="usage" />`,
     )}
   </div>`;
-}
-
-/** A typed filter counts when the field is left, or with Enter. */
-function Filter({ name, label, hint, query }) {
-  const [value, setValue] = useState(query.get(name) ?? '');
-  return html`<form onSubmit=${(event) => event.preventDefault()}>
-    <${Text} label=${label} name=${name} placeholder=${hint} value=${value} onValue=${setValue}
-      onChange=${() => filter('usage', query, name, value.trim())} />
-  </form>`;
 }

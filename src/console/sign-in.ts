@@ -30,6 +30,9 @@ const signedOut = () =>
       'operator as "Authorization: Bearer vo_…".',
   );
 
+/** The page sends it with the calls that no person caused. They do not keep a session open. */
+const unattended = 'x-unattended';
+
 type Refuse = (ctx: Context, code: string) => void;
 
 /** `calls` limits the calls of each operator. */
@@ -58,7 +61,8 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
     const found = await lookUp(ctx, isCookie(cookie) && (() => findSession(db, cookie)));
     const { isStale, ...operator } = limited(found);
     // A read must be answered even if nothing can be written. The session then only ends earlier.
-    if (isStale) await touchSession(db, cookie).catch(() => undefined);
+    if (isStale && !headerOf(ctx, unattended))
+      await touchSession(db, cookie).catch(() => undefined);
     return operator;
   };
 

@@ -73,7 +73,54 @@ describeInBrowser('the pages Attention and Channels', () => {
     ]);
   });
 
-  test('a pasted key leaves the browser as its last four characters only', async () => {
+  test('a page that was hidden goes on, a dialog does not change its act, and a late answer does not hide one', async () => {
+    const { page } = opened;
+    const hide = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })`,
+      );
+    await opened.signIn('operator', '#/attention');
+    await hide(true);
+    await page.getByRole('link', { name: 'Channels' }).click();
+    await channelCard('studio').getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('dialog').getByLabel('Why').fill('late');
+    await admin(['channels', 'pause', 'studio', '--as', 'Ann', '--why', 'first']);
+    await hide(false);
+    await channelCard('studio').getByText('Ann paused it').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+
+    // An hour passes without a person, and the answer to the next read is late.
+    await page.evaluate('Date.now = ((now) => () => now() + 3_600_000)(Date.now)');
+    const [late, release] = gate();
+    const [read, isRead] = gate();
+    await page.route(
+      '**/admin/v1/channels',
+      async (route) => {
+        const response = await route.fetch();
+        isRead();
+        await late;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    const polled = await page.waitForRequest('**/admin/v1/channels');
+    expect(polled.headers()['x-unattended']).toBe('1');
+    await read;
+    await channelCard('studio').getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('dialog').getByLabel('Why').fill('rotated');
+    const [acted] = await Promise.all([
+      page.waitForRequest('**/channels/studio/resume'),
+      page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click(),
+    ]);
+    expect(acted.headers()['x-unattended']).toBeUndefined();
+    await channelCard('studio').getByRole('button', { name: 'Pause' }).waitFor();
+    release();
+    await (await polled.response())?.finished();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+    expect(await channelCard('studio').getByRole('button', { name: 'Resume' }).count()).toBe(0);
+  });
+
+  test('a pasted key leaves the browser as its last four characters only, and a link or a secret not at all', async () => {
     const { page, served } = opened;
     const { json } = await admin('keys create --account acct_find --name backend --json');
     const asked: string[] = [];
@@ -85,6 +132,13 @@ describeInBrowser('the pages Attention and Channels', () => {
       .getByRole('heading', { name: /acct_find|Nothing here/ })
       .waitFor()
       .catch(() => undefined);
+    for (const secret of ['whsec_abcdefgh', 'https://video.test/files/abcdefgh']) {
+      await page.getByRole('searchbox', { name: 'Search' }).fill(secret);
+      await page.keyboard.press('Enter');
+      await page.getByText('they stay in your browser').waitFor();
+      await page.goto(`${served.url}/#/attention`);
+    }
+    expect(asked.filter((url) => url.includes('abcdefgh'))).toEqual([]);
     await page.goto(`${served.url}/#/find?q=${json.apiKey}`);
     await page.getByRole('cell', { name: json.keyId }).waitFor();
     expect(asked.some((url) => url.includes(`q=${json.apiKey.slice(-4)}`))).toBe(true);
@@ -182,6 +236,14 @@ describeInBrowser('the pages Attention and Channels', () => {
     expect(opened.hosts.size).toBe(1);
   });
 });
+
+function gate(): [opened: Promise<void>, open: () => void] {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
+}
 
 const doubled = catalogueText.replaceAll(
   /(perMillionTokens: ")(\d+)/g,

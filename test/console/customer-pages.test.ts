@@ -89,9 +89,15 @@ describeInBrowser('the pages of customers', () => {
     await page().keyboard.press('Tab');
     await page().keyboard.press('Enter');
     await page().keyboard.press('Enter');
+    // What is being sent cannot be closed.
+    await page().keyboard.press('Escape');
+    await page().keyboard.press('Escape');
+    expect(await dialog().getByRole('button', { name: 'Back' }).isDisabled()).toBe(true);
     answer();
     await dialog().getByText(`It is recorded as ${reference}`).waitFor();
     await page().keyboard.press('Enter');
+    expect(await dialog().isVisible()).toBe(true);
+    await page().keyboard.press('Escape');
     await dialog().waitFor({ state: 'hidden' });
     await page().unroute('**/credits');
     const { json } = await admin(`log --account ${accountId} --who owner --json`);
@@ -103,12 +109,13 @@ describeInBrowser('the pages of customers', () => {
     expect(await row.count()).toBe(1);
   });
 
-  test('a form whose answer was lost moves the money once when it is sent again', async () => {
+  test('a form whose answer was lost is closed, and opened after a reload, moves the money once', async () => {
     await site.signIn('owner', `#/customers/${accountId}`);
     const available = async () => (await admin(`accounts show ${accountId} --json`)).json.available;
     const before = Number(await available());
     await button('Credit').click();
     await dialog().getByLabel('Amount').fill('7');
+    const reference = await dialog().getByLabel('Reference').inputValue();
     await dialog().getByLabel('Reason').fill('lost once');
     await dialog().getByLabel('Why').fill('test');
     await dialog().getByRole('button', { name: 'Next' }).click();
@@ -119,9 +126,32 @@ describeInBrowser('the pages of customers', () => {
     await dialog().getByRole('button', { name: 'Credit' }).click();
     await dialog().getByText('cannot be reached').waitFor();
     await page().unroute('**/credits');
-    await dialog().getByRole('button', { name: 'Credit' }).dblclick();
+    const credit = dialog().getByRole('button', { name: 'Credit' });
+    const back = dialog().getByRole('button', { name: 'Back' });
+    await back.click();
+    expect(await dialog().getByLabel('Reference').isEditable()).toBe(false);
+    await back.click();
+    await site.open(`#/customers/${accountId}`, button('Credit'));
+    await button('Credit').click();
+    await dialog().getByText('may be recorded').waitFor();
+    expect(await dialog().getByLabel('Reference').inputValue()).toBe(reference);
+    expect(await dialog().getByLabel('Reference').isEditable()).toBe(false);
+    // A refusal says nothing about the first call, so the form keeps its reference.
+    await dialog().getByLabel('Amount').fill('8');
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await credit.click();
+    await dialog().getByRole('alert').waitFor();
+    await page().keyboard.press('Escape');
+    await button('Credit').click();
+    expect(await dialog().getByLabel('Reference').inputValue()).toBe(reference);
+    expect(await dialog().getByLabel('Amount').inputValue()).toBe('7');
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await credit.dblclick();
     await dialog().getByText('was recorded before').waitFor();
     expect(Number(await available())).toBe(before + 7);
+    await page().keyboard.press('Escape');
+    await button('Credit').click();
+    expect(await dialog().getByLabel('Reference').inputValue()).not.toBe(reference);
   });
 
   test('secrets of a new customer are shown once, as text', async () => {
@@ -136,6 +166,8 @@ describeInBrowser('the pages of customers', () => {
     await dialog()
       .getByText(/^whsec_/)
       .waitFor();
+    for (const key of ['Enter', 'Escape', 'Escape']) await page().keyboard.press(key);
+    expect(await secret.isVisible()).toBe(true);
     await dialog().getByRole('button', { name: 'Close' }).click();
     await page().getByRole('link', { name: 'Fresh' }).waitFor();
     expect(await page().content()).not.toMatch(/vk_\w{10}|whsec_\w{10}/);
@@ -290,6 +322,14 @@ describeInBrowser('the pages of customers', () => {
   test('a console that does not answer leaves what was shown, and recovers by itself', async () => {
     await site.signIn('viewer', '#/log');
     await page().getByRole('table').waitFor();
+    const busy = { error: { code: 'unavailable', message: 'This takes long. Ask for less.' } };
+    await page().route('**/admin/v1/log?**', (route) => route.fulfill({ status: 503, json: busy }));
+    await page().getByText('This takes long. Ask for less. What you see may be old').waitFor();
+    await page().unroute('**/admin/v1/log?**');
+    await page().route('**/session', (route) => route.abort());
+    await button('Sign out').click();
+    await page().getByText('You are still signed in.').waitFor();
+    await page().unroute('**/session');
     await page().route('**/admin/v1/**', (route) => route.abort());
     await page().getByText('does not answer at the moment').first().waitFor();
     expect(await page().getByRole('table').count()).toBe(1);

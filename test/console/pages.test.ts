@@ -52,7 +52,7 @@ describeInBrowser('the console in a browser', () => {
       [taskId],
     );
     await db.raw(
-      `update tasks set model = ?, request = '{"prompt": "<img src=x onerror=alert(1)>"}'
+      `update tasks set model = ?, request = '{"prompt": "<img src=x onerror=alert(1)>\u202e"}'
         where id = ?`,
       ['"><script>alert(1)</script>', taskId],
     );
@@ -106,6 +106,10 @@ describeInBrowser('the console in a browser', () => {
     await dialog.getByLabel('Why').fill('case 7');
     await dialog.getByLabel('Why').press('Enter');
     await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+    expect(await page.locator('pre').textContent()).toContain(
+      String.raw`{
+  "prompt": "<img src=x onerror=alert(1)>\u202e"`,
+    );
     const { json } = await admin('log --limit 1 --json');
     expect(json).toMatchObject([
       { command: `tasks content ${taskId}`, via: 'console', why: 'case 7', who: 'operator' },

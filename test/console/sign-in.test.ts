@@ -235,6 +235,17 @@ test('a call keeps a session open', async () => {
   expect(rows[0].count).toBeGreaterThan(0);
 });
 
+test('a call that no person caused does not keep a session open', async () => {
+  const cookie = await aSession();
+  await served.database.db.raw(`update operator_sessions set seen_at = now() - interval '119 min'`);
+  const headers = { cookie, ...sameOrigin, 'x-unattended': '1' };
+  expect((await served.call('GET', me, headers)).status).toBe(200);
+  const { rows } = await served.database.db.raw(
+    `select count(*)::int as count from operator_sessions where seen_at > now() - interval '100 min'`,
+  );
+  expect(rows[0].count).toBe(0);
+});
+
 describe('a request with a cookie that another page may have sent', () => {
   const origin = () => served.url;
   const forged: [what: string, headers: () => Record<string, string>][] = [

@@ -139,6 +139,15 @@ describeInBrowser('the page Usage', () => {
     await page.getByRole('img', { name: 'Tasks by week and model' }).waitFor();
     await page.getByLabel('Days', { exact: true }).selectOption('all');
     await page.getByRole('img', { name: 'Tasks by month and model' }).waitFor();
+    const model = page.getByLabel('Model', { exact: true });
+    await model.fill('none');
+    await model.press('Enter');
+    await page.getByText('Nothing ended from').waitFor();
+    await page.goBack();
+    await page.getByRole('img', { name: 'Tasks by month and model' }).waitFor();
+    expect(await model.inputValue()).toBe('');
+    await show('range=1e9');
+    expect(await page.getByLabel('Days', { exact: true }).inputValue()).toBe('30');
   });
 
   test('a viewer gets no cost, and a lost console is said and found again', async () => {

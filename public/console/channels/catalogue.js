@@ -4,13 +4,15 @@
 import { exactMoney } from '../../format.js';
 import { usePolled } from '../../hooks.js';
 import { html } from '../../preact.js';
+import { isPaused } from '../keyboard.js';
 import { Banner, Foreign, State } from '../parts.js';
 
 export function Catalogue({ api, seesCosts }) {
   const shown = usePolled(
     () => api.get('/catalogue'),
-    () => (document.hidden ? null : 60_000),
+    () => 60_000,
     [api],
+    isPaused,
   );
   const data = shown.value?.data;
   return html`<section class="card" aria-label="Catalogue">

@@ -5,6 +5,7 @@ import { exactMoney } from '../../format.js';
 import { usePolled } from '../../hooks.js';
 import { html, useState } from '../../preact.js';
 import { AskWhy } from '../dialog.js';
+import { isPaused } from '../keyboard.js';
 import { Banner, Foreign, State, Time, useTitle } from '../parts.js';
 import { Catalogue } from './catalogue.js';
 import { Preview } from './preview.js';
@@ -15,12 +16,17 @@ const everyMs = 10_000;
 export function ChannelsPage({ api, me }) {
   useTitle('Channels');
   const mayAct = me.role !== 'viewer';
-  const hidden = () => (document.hidden ? null : everyMs);
-  const list = usePolled(() => api.get('/channels'), hidden, [api]);
+  const list = usePolled(
+    () => api.get('/channels'),
+    () => everyMs,
+    [api],
+    isPaused,
+  );
   const margins = usePolled(
     () => (mayAct ? api.get('/margins?by=channel&days=7') : { data: [] }),
-    () => (document.hidden ? null : 60_000),
+    () => 60_000,
     [api, mayAct],
+    isPaused,
   );
   const data = list.value?.data;
   return html`
@@ -70,8 +76,8 @@ function Channel({ api, channel, margin, mayAct, currency, refresh }) {
         <${Test} ...${{ api, path, name }} />
         ${
           pausedAt
-            ? html`<${AskWhy} title=${`Resume ${name}`} label="Resume" act=${act('resume')} />`
-            : html`<${AskWhy} title=${`Pause ${name}: it gets no new jobs`} label="Pause"
+            ? html`<${AskWhy} key="resume" title=${`Resume ${name}`} label="Resume" act=${act('resume')} />`
+            : html`<${AskWhy} key="pause" title=${`Pause ${name}: it gets no new jobs`} label="Pause"
                 isDanger=${true} act=${act('pause')} />`
         }
       </div>`

@@ -12,7 +12,7 @@ export function Budgets({ api, may, account: { accountId, currency } }) {
   const path = `/accounts/${encodeURIComponent(accountId)}/budgets`;
   const actions = (refresh) =>
     may.act && html`<${SetBudget} ...${{ api, path, refresh, accountId }} />`;
-  return html`<${Part} title="Budgets" ...${{ api, path, actions }}>
+  return html`<${Part} title="Budgets" everyMs=${null} ...${{ api, path, actions }}>
     ${(budgets, refresh) =>
       budgets.length === 0
         ? html`<p>It has no budget: only its balance limits what it spends.</p>`

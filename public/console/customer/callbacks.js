@@ -4,7 +4,7 @@ import { MoreButton, usePages } from '../../pagination.js';
 import { html, useState } from '../../preact.js';
 import { FormDialog, Secrets } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
-import { CsvLink, Foreign, State, Table, Time } from '../parts.js';
+import { CsvLink, Foreign, onFirstPage, State, Table, Time, wordsOf } from '../parts.js';
 import { Part } from './part.js';
 
 const everyMs = 10_000;
@@ -77,7 +77,7 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
     const { data, next } = await api.get(`/callbacks?${search}`);
     return { data: data.map((callback) => ({ ...callback, id: callback.taskId })), next };
   };
-  const list = usePages(ask, 20, () => everyMs, [api, accountId, state], isPaused);
+  const list = usePages(ask, 20, onFirstPage(20, everyMs), [api, accountId, state], isPaused);
   const { rows, refresh } = list;
   return html`<section class="card" aria-label=${title}>
     <div class="head">
@@ -85,7 +85,7 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
       ${state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh }} />`}
       ${rows.length > 0 && html`<${CsvLink} path="/callbacks" asked=${asked} />`}
     </div>
-    ${list.lost && html`<p class="fault">This part is not answered at the moment.</p>`}
+    ${list.lost && html`<p class="fault">${wordsOf(list.lost, 'This part is not answered at the moment.')}</p>`}
     <${State} of=${list} />
     ${
       list.value &&

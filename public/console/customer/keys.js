@@ -4,7 +4,7 @@ import { MoreButton, usePages } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { AskWhy, FormDialog, Secrets } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, CsvLink, Foreign, State, Table, Time } from '../parts.js';
+import { Banner, CsvLink, Foreign, onFirstPage, State, Table, Time } from '../parts.js';
 
 const everyMs = 30_000;
 const rates = [
@@ -19,7 +19,7 @@ export function KeysTab({ api, may, account: { accountId } }) {
     const { data, next } = await api.get(`/keys?${search}`);
     return { data: data.map((key) => ({ ...key, id: key.keyId })), next };
   };
-  const list = usePages(ask, 50, () => everyMs, [api, accountId], isPaused);
+  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, accountId], isPaused);
   const { refresh } = list;
   const words = (names) => (names ? html`<${Foreign} text=${names.join(', ')} />` : 'all');
   return html`

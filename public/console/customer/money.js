@@ -1,5 +1,5 @@
-// Credits and corrections, for owners. The reference is drawn when the form opens, so a form that is sent
-// twice moves the money once. A second step repeats in words what will be.
+// Credits and corrections, for owners. The reference is drawn when the form opens and stays until an
+// answer came, so a form that is sent twice moves the money once. A second step repeats in words what will be.
 
 import { newAttempt } from '../../api.js';
 import { exactMoney } from '../../format.js';
@@ -19,7 +19,7 @@ const about = (word) => [
   },
   {
     ...{ name: 'reference', label: 'Reference', hint: 'the same one is recorded once' },
-    ...{ isRequired: true, value: aReference(word) },
+    ...{ isRequired: true, isReference: true, value: aReference(word) },
   },
   { name: 'reason', label: 'Reason', hint: 'the customer reads it', isRequired: true },
 ];
@@ -36,10 +36,10 @@ export function MoneyActions({ api, account, path, refresh }) {
           moved.</p>`;
   };
   return html`
-    <${FormDialog} title="Credit" label="Credit" asksWhy=${true} fields=${() => about('credit')}
+    <${FormDialog} title="Credit" label="Credit" asksWhy=${true} keptAs=${`credit ${account.accountId}`} fields=${() => about('credit')}
       act=${record('credits')}
       confirm=${({ amount }) => html`<${Words} ...${{ account, amount }} sign=${1} />`} />
-    <${FormDialog} title="Correct" label="Correct" asksWhy=${true}
+    <${FormDialog} title="Correct" label="Correct" asksWhy=${true} keptAs=${`correct ${account.accountId}`}
       note="Puts a mistake right by a movement of its own, also below zero."
       fields=${() => [
         {

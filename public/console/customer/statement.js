@@ -6,7 +6,7 @@ import { usePolled } from '../../hooks.js';
 import { MoreButton, usePages } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, CsvLink, Facts, Foreign, State, Table, Time } from '../parts.js';
+import { Banner, CsvLink, Facts, Foreign, onFirstPage, State, Table, Time } from '../parts.js';
 import { filter } from '../route.js';
 
 const everyMs = 10_000;
@@ -28,7 +28,7 @@ export function StatementTab({ api, account, path, query, view }) {
     const { data, next } = await api.get(`${path}/statement?${search}`);
     return { data: data.movements, next };
   };
-  const list = usePages(ask, 50, () => everyMs, [api, path], isPaused);
+  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, path], isPaused);
   const months = monthsSince(account.createdAt);
   const month = months.includes(query.get('month')) ? query.get('month') : '';
   return html`

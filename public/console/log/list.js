@@ -11,6 +11,7 @@ import {
   Filter,
   Foreign,
   given,
+  onFirstPage,
   State,
   Table,
   Time,
@@ -28,7 +29,7 @@ export function LogList({ api, query, view, fixed = {} }) {
   const list = usePages(
     ask,
     50,
-    () => everyMs,
+    onFirstPage(50, everyMs),
     [api, new URLSearchParams(asked).toString()],
     isPaused,
   );
