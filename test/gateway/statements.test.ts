@@ -25,7 +25,8 @@ test('the concurrent list calls of one account are limited, and a call of anothe
   const lists = Array.from({ length: 6 }, () => api.call('GET', '/v1/tasks'));
   await until('two wait', async () => (await statementsWaiting(api.db)) === 2);
   expect((await call(api.url, other.apiKey, 'GET', '/v1/account')).status).toBe(200);
-  expect(await statementsWaiting(api.db)).toBeLessThanOrEqual(2);
+  // The server may still cut the statement of a call that has given up.
+  await until('at most two wait', async () => (await statementsWaiting(api.db)) <= 2);
   await lock.rollback();
   // A list that waits too long for the lock is a 503.
   for (const { status } of await Promise.all(lists)) expect([200, 503]).toContain(status);
@@ -45,7 +46,8 @@ test('the concurrent creates of one account are limited, and creates of another 
     call(api.url, other.apiKey, 'POST', create, textBody),
   );
   for (const { status } of await Promise.all(others)) expect(status).toBe(200);
-  expect(await statementsWaiting(api.db)).toBeLessThanOrEqual(2);
+  // The server may still cut the statement of a call that has given up.
+  await until('at most two wait', async () => (await statementsWaiting(api.db)) <= 2);
   await lock.rollback();
   // A create that waits too long for the lock is a 503.
   for (const { status } of await Promise.all(creates)) expect([200, 503]).toContain(status);
