@@ -10,7 +10,7 @@ import {
   finishAttempt,
   stopDelivery,
 } from '../../src/callbacks/callbacks.rows';
-import { nextGapMs, verdictOf } from '../../src/callbacks/schedule.rules';
+import { afterAttempt, nextGapMs } from '../../src/callbacks/schedule.rules';
 import type {
   CallbackAttempt,
   CallbackName,
@@ -100,9 +100,7 @@ async function makeAttempt(
   const sent = await post({ id: `${taskId}:${message.status}`, url, body, secrets });
   const latencyMs = Math.round(performance.now() - started);
   onAnswer(latencyMs);
-  const verdict = verdictOf(sent.status);
-  const nextInMs = verdict === 'again' ? nextGapMs(attempt, chance, sent.retryAfterMs) : null;
-  const state = verdict === 'again' ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;
+  const { state, nextInMs } = afterAttempt(attempt, chance, sent);
   await finishAttempt(
     deps.db,
     { id, taskId, delivery },

@@ -16,7 +16,7 @@ export interface PostLimits {
   readonly replyBytesMax: number;
 }
 
-interface Message {
+export interface Message {
   readonly id: string;
   readonly url: string;
   readonly body: string;

@@ -4,16 +4,15 @@
 
 import { alertBody } from '../../src/callbacks/alert.rules';
 import {
-  type AlertAttempt,
   claimAlerts,
   type DueAlert,
   finishAlertAttempt,
   postponeAlert,
 } from '../../src/callbacks/alerts.rows';
-import { nextGapMs, verdictOf } from '../../src/callbacks/schedule.rules';
+import { afterAttempt } from '../../src/callbacks/schedule.rules';
 import type { Duty } from '../../src/owed/loop';
 import { enterFor } from '../callbacks/receiver-slot';
-import { postSigned } from '../callbacks/signed-post';
+import { type Message, postSigned } from '../callbacks/signed-post';
 import type { WorkerDeps } from '../deps';
 
 type Sender = Pick<WorkerDeps, 'db' | 'events' | 'now' | 'settings' | 'stopping' | 'hostShare'>;
@@ -25,27 +24,32 @@ export function alertDeliveries(deps: Sender): Duty<DueAlert> {
     idleMs: 1_000,
     claim: claimAlerts(deps.db),
     async fulfil(alert) {
-      const { id, url, secret, accountId } = alert;
-      // The webhook was deleted, so its messages end. A row that cannot be read ends too, because it
-      // would hold up those of other accounts.
-      if (url === null || secret === null || !isReadable(alert)) {
+      const { id, accountId } = alert;
+      const message = messageOf(alert);
+      if (!message) {
         await finishAlertAttempt(deps.db, id, { ...nothing, state: 'stopped' });
         return true;
       }
-      const slot = enterFor(deps, { url, accountId });
+      const slot = enterFor(deps, { url: message.url, accountId });
       if (slot.comeBackInMs !== undefined) await postponeAlert(deps.db, id, slot.comeBackInMs);
-      else await send(deps, alert, { url, secret }, slot.leave);
+      else await send(deps, alert, message, slot.leave);
       // A receiver that does not answer says nothing about those of other accounts.
       return true;
     },
   };
 }
 
-function isReadable(alert: DueAlert): boolean {
+/**
+ * Null if the webhook was deleted, so that its messages end. A row that cannot be read ends too, because
+ * it would hold up those of other accounts.
+ */
+function messageOf(alert: DueAlert): Message | null {
+  const { id, url, secret } = alert;
+  if (url === null || secret === null || !URL.canParse(url)) return null;
   try {
-    return URL.canParse(alert.url ?? '') && alertBody(alert) !== '';
+    return { id, url, body: alertBody(alert), secrets: [secret] };
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -54,26 +58,20 @@ const nothing = { status: null, error: null, nextInMs: null };
 async function send(
   deps: Sender,
   alert: DueAlert,
-  { url, secret }: { readonly url: string; readonly secret: string },
+  message: Message,
   leave: (receiverMs: number | null) => void,
 ): Promise<void> {
   const { id, attempts } = alert;
   const started = performance.now();
   let receiverMs: number | null = null;
   try {
-    const message = { id, url, body: alertBody(alert), secrets: [secret] };
     const sent = await postSigned(deps, message, {}, deps.stopping);
     receiverMs = Math.round(performance.now() - started);
-    const verdict = verdictOf(sent.status);
-    const isLeft = verdict === 'again';
-    const nextInMs = isLeft ? nextGapMs(attempts + 1, Math.random(), sent.retryAfterMs) : null;
-    const state = isLeft ? (nextInMs === null ? 'exhausted' : 'pending') : verdict;
-    const attempt: AlertAttempt = { ...{ state, nextInMs }, ...answerOf(sent) };
-    await finishAlertAttempt(deps.db, id, attempt);
+    const { status, error } = sent;
+    const { state, nextInMs } = afterAttempt(attempts + 1, Math.random(), sent);
+    await finishAlertAttempt(deps.db, id, { state, nextInMs, status, error });
     deps.events.callbackAttempt(state === 'pending' ? 'again' : state, receiverMs, id);
   } finally {
     leave(receiverMs);
   }
 }
-
-const answerOf = ({ status, error }: Pick<AlertAttempt, 'status' | 'error'>) => ({ status, error });

@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../contract/error';
 import { oneRefusal } from '../contract/faults';
-import { invalid, readField } from '../contract/field';
+import { readField, unknownFields } from '../contract/field';
 import { keyFields } from '../contract/key-schema';
 import { bodyBytesMax, readJsonBody } from '../gateway/body';
 import { type KeyedRouter, Refused, refuse } from '../gateway/context';
@@ -44,10 +44,7 @@ export function keyRoutes(router: KeyedRouter): void {
 }
 
 function readKey(sent: Readonly<Record<string, unknown>>) {
-  const faults: Refusal[] = [];
-  for (const name of Object.keys(sent)) {
-    if (!Object.hasOwn(keyFields, name)) faults.push(invalid(name, 'there is no such field.'));
-  }
+  const faults = unknownFields(sent, keyFields);
   const field = <T>(name: keyof typeof keyFields) =>
     readField<T>(keyFields[name], name, sent[name], faults);
   const name = field<string>('name') ?? '';

@@ -3,9 +3,8 @@
 
 import { formatMicros, parseAmount } from '../accounts/amount.rules';
 import { belowField } from '../contract/alert-schema';
-import type { Refusal } from '../contract/error';
 import { oneRefusal } from '../contract/faults';
-import { invalid, readField } from '../contract/field';
+import { invalid, readField, unknownFields } from '../contract/field';
 import { bodyBytesMax, readJsonBody } from '../gateway/body';
 import { type KeyedContext, type KeyedRouter, Refused } from '../gateway/context';
 import { shownData } from './alert.rules';
@@ -32,10 +31,7 @@ export function alertRoutes(router: KeyedRouter): void {
 }
 
 function readBelow(sent: Readonly<Record<string, unknown>>): number | null {
-  const faults: Refusal[] = [];
-  for (const name of Object.keys(sent)) {
-    if (name !== 'below') faults.push(invalid(name, 'there is no such field.'));
-  }
+  const faults = unknownFields(sent, { below: belowField });
   if (sent.below === undefined) {
     const sentence = `is required; it ${belowField.wanted}.`;
     faults.push(invalid('below', sentence, 'missing_required_parameter'));

@@ -125,10 +125,8 @@ export const claimAlerts = (db: Knex) =>
     columns: `claimed.id, claimed.account_id as "accountId", claimed.event,
               claimed.created_at as "createdAt", claimed.data, claimed.attempts, webhook.url,
               webhook.secret`,
-    joined: `left join lateral (
-      select url, secret from webhooks
-       where id = (select id from (${webhookFor('claimed.account_id', 'claimed.event')}) newest)
-    ) webhook on true`,
+    joined: `left join lateral (${webhookFor('claimed.account_id', 'claimed.event')}) newest on true
+      left join webhooks webhook on webhook.id = newest.id`,
   });
 
 export interface AlertAttempt {

@@ -40,8 +40,7 @@ export const receiver = `
 export const hasReceiver = `
   c.url <> '' and (c.webhook_id is null
     or exists (select from webhooks w where ${isItsWebhook})
-    or exists (select from webhooks w
-                where w.account_id = c.account_id and tasks.status = any(w.events)))`;
+    or exists (${webhookFor('c.account_id', 'tasks.status')}))`;
 
 /** True if the webhook of the message was deleted, and no other one takes the final state. */
 export async function lacksWebhook(db: Knex, taskId: string): Promise<boolean> {

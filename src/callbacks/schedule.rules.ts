@@ -43,6 +43,27 @@ export function nextGapMs(
 
 type Verdict = 'delivered' | 'stopped' | 'again';
 
+export interface Attempted {
+  readonly state: 'pending' | 'delivered' | 'stopped' | 'exhausted';
+  /** Null if no attempt follows. */
+  readonly nextInMs: number | null;
+}
+
+/** What follows from the answer to an attempt; the status is null if there was no answer. */
+export function afterAttempt(
+  attempt: number,
+  chance: number,
+  {
+    status,
+    retryAfterMs,
+  }: { readonly status: number | null; readonly retryAfterMs: number | null },
+): Attempted {
+  const verdict = verdictOf(status);
+  if (verdict !== 'again') return { state: verdict, nextInMs: null };
+  const nextInMs = nextGapMs(attempt, chance, retryAfterMs);
+  return { state: nextInMs === null ? 'exhausted' : 'pending', nextInMs };
+}
+
 /**
  * Any 2xx status means that the callback was delivered, and 410 means that it is stopped. After any
  * other status, redirects included, and after no answer, the callback is tried again.

@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../contract/error';
 import { oneRefusal } from '../contract/faults';
-import { invalid, isAbsent, readField } from '../contract/field';
+import { invalid, isAbsent, readField, unknownFields } from '../contract/field';
 import { taskEvents, type WebhookEvent, webhookFields } from '../contract/webhook-schema';
 import { isWebhookId } from '../database/ids';
 import { countAtOnce, tooMany } from '../gateway/at-once';
@@ -14,7 +14,7 @@ import { checkUrl } from '../outbound/address.rules';
 import {
   createWebhook,
   deleteWebhook,
-  hasWebhook,
+  findWebhookOwner,
   listWebhooks,
   type Webhook,
 } from './webhooks.rows';
@@ -47,7 +47,7 @@ export function webhookRoutes(
     const { db, caller } = ctx.state;
     const { accountId } = caller;
     const id = String(ctx.params.webhook_id ?? '');
-    const isOwn = isWebhookId(id) && (await hasWebhook(db, accountId, id));
+    const isOwn = isWebhookId(id) && (await findWebhookOwner(db, id)) === accountId;
     if (!isOwn) return refuse(ctx, notFound);
     if (tests.enter(accountId) !== 'entered') {
       throw tooMany('account', 'webhookTests', limits.webhookTests);
@@ -73,10 +73,7 @@ export function webhookRoutes(
 }
 
 function readWebhook(sent: Readonly<Record<string, unknown>>, allowHosts: readonly string[]) {
-  const faults: Refusal[] = [];
-  for (const name of Object.keys(sent)) {
-    if (!Object.hasOwn(webhookFields, name)) faults.push(invalid(name, 'there is no such field.'));
-  }
+  const faults = unknownFields(sent, webhookFields);
   const events = readField<WebhookEvent[]>(webhookFields.events, 'events', sent.events, faults);
   const url = readField<string>(webhookFields.url, 'url', sent.url, faults);
   const checked =

@@ -70,14 +70,6 @@ export async function listWebhooks(db: Knex, accountId: string): Promise<readonl
   return rows;
 }
 
-export async function findWebhook(db: Knex, id: string): Promise<Webhook | null> {
-  const { rows } = await db.raw<{ rows: Webhook[] }>(
-    `select ${columns} from webhooks where id = ?`,
-    [id],
-  );
-  return rows[0] ?? null;
-}
-
 /** The account of a webhook; null if there is no such webhook. */
 export async function findWebhookOwner(db: Knex, id: string): Promise<string | null> {
   const { rows } = await db.raw<{ rows: { accountId: string }[] }>(
@@ -85,14 +77,6 @@ export async function findWebhookOwner(db: Knex, id: string): Promise<string | n
     [id],
   );
   return rows[0]?.accountId ?? null;
-}
-
-export async function hasWebhook(db: Knex, accountId: string, id: string): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: unknown[] }>(
-    'select id from webhooks where account_id = ? and id = ?',
-    [accountId, id],
-  );
-  return rows.length > 0;
 }
 
 /** Returns false if the account has no such webhook. */

@@ -101,6 +101,12 @@ export function invalid(
   return { code, param, message: `${param}: ${sentence}` };
 }
 
+/** A fault for each name that a flat body may not have. */
+export function unknownFields(sent: object, fields: object): Refusal[] {
+  const unknown = Object.keys(sent).filter((name) => !Object.hasOwn(fields, name));
+  return unknown.map((name) => invalid(name, 'there is no such field.'));
+}
+
 /** The fault for an unknown name that resembles the field `meant`. */
 export function misspelt(param: string, meant: string): Fault {
   return { ...invalid(param, `there is no such field; did you mean "${meant}"?`), meant };

@@ -121,24 +121,28 @@ async function acceptWithinBudgets(
   options: AcceptOptions,
 ): Promise<Acceptance | null> {
   const { accountId, keyId, plan } = task;
-  const { amountMicros } = plan.hold;
-  let standings: readonly BudgetState[] = [];
-  const accepted = await db.transaction(async (trx): Promise<Acceptance | null> => {
+  const { accepted, budgets } = await db.transaction(async (trx) => {
     await lockPending(trx, accountId);
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
     const { at, budgets } = await readBudgets(trx, accountId, keyId);
-    standings = budgets;
-    const budget = budgets.find((standing) => !hasRoom(standing, amountMicros));
+    const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
     const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
-    if (!decision) return { outcome: 'unwanted' };
-    return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
+    return { accepted: answerWithin(budget, decision), budgets };
   });
   const outcome = accepted?.outcome;
   if (outcome === 'stored' || outcome === 'over_budget') {
-    options.budgetsRead?.(standings, outcome === 'stored');
+    options.budgetsRead?.(budgets, outcome === 'stored');
   }
   return accepted;
+}
+
+function answerWithin(
+  budget: BudgetState | undefined,
+  decision: Decision | undefined,
+): Acceptance | null {
+  if (!decision) return { outcome: 'unwanted' };
+  return answerOf(decision) ?? (budget ? { outcome: 'over_budget', budget } : null);
 }
 
 const acceptOrExplain = prepare<Decision>(

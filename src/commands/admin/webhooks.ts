@@ -1,7 +1,7 @@
 // Admin commands that list the webhooks of a customer, test one, and rotate the secret of callbacks.
 
 import { rotateSecret } from '../../callbacks/webhook-secrets.rows';
-import { findWebhook, listWebhooks } from '../../callbacks/webhooks.rows';
+import { findWebhookOwner, listWebhooks } from '../../callbacks/webhooks.rows';
 import { includes, type OperatorRole } from '../../operators/roles.rules';
 import { CommandError, notFound } from '../command';
 import type { AdminCommand } from './command-line';
@@ -37,7 +37,7 @@ const testOne: AdminCommand = {
     const webhookId = input.operand('WEBHOOK');
     const client = context.temporal();
     const none = notFound(`There is no webhook ${webhookId}. "webhooks list" shows the ids.`);
-    if (!(await findWebhook(context.db(), webhookId))) throw none;
+    if ((await findWebhookOwner(context.db(), webhookId)) === null) throw none;
     const asked = { data: { webhookId }, text: '', effect: 'a test message is sent next' };
     return {
       ...asked,

@@ -4,7 +4,7 @@ import type { VideoRequest } from '../../../contract/request';
 import type { JsonObject } from '../../../contract/safe-json';
 import type { TaskObject } from '../../../contract/task';
 import { isCancelled } from '../../../tasks/task.rules';
-import { findRequests } from '../../../tasks/tasks.rows';
+import { findRequest } from '../../../tasks/tasks.rows';
 import { bodyBytesMax, readJsonBody } from '../../body';
 import type { KeyedDeps } from '../../deps';
 import { createTranslated } from '../create-translated';
@@ -48,8 +48,8 @@ function showTask({ show }: Calls, id: string): Handler {
   return async (ctx) => {
     await show(ctx, id);
     if (ctx.status >= 400) return;
-    const requests = await findRequests(ctx.state.db, [id]);
-    translateAnswer<TaskObject>(ctx, (task) => arkTask(task, requests.get(id)));
+    const sent = await findRequest(ctx.state.db, id);
+    translateAnswer<TaskObject>(ctx, (task) => arkTask(task, sent));
   };
 }
 
