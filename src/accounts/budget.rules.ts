@@ -1,11 +1,9 @@
 // Budgets: how much an account, or one of its keys, may spend per day, per month or in total.
 
 import type { Refusal } from '../contract/error';
+import type { BudgetPeriod } from '../contract/vocabulary';
 import type { AskedAmount } from '../planning/pricing.rules';
 import { formatMicros } from './amount.rules';
-
-export const budgetPeriods = ['day', 'month', 'total'] as const;
-export type BudgetPeriod = (typeof budgetPeriods)[number];
 
 /**
  * A budget and its amounts in the current period. A task counts in the period in which it was

@@ -2,7 +2,8 @@
 // stored counter that could become wrong.
 
 import type { Knex } from 'knex';
-import type { BudgetPeriod, BudgetState } from './budget.rules';
+import type { BudgetPeriod } from '../contract/vocabulary';
+import type { BudgetState } from './budget.rules';
 
 interface BudgetName {
   readonly accountId: string;

@@ -166,6 +166,16 @@ export async function revokeMadeKeys(db: Knex, keyId: string): Promise<void> {
   ]);
 }
 
+/** How many valid keys this key has made. */
+export async function countMadeKeys(db: Knex, keyId: string): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    `select count(*)::int as count from api_keys
+      where made_by = ? and revoked_at is null and coalesce(expires_at > now(), true)`,
+    [keyId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Says whether a key may make and revoke others. */
 export async function setManagesKeys(db: Knex, keyId: string, manages: boolean): Promise<void> {
   await db.raw('update api_keys set manages_keys = ? where id = ?', [manages, keyId]);

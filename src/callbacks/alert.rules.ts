@@ -1,7 +1,7 @@
 // The message of an alert, and how the API shows it.
 
 import { formatMicros } from '../accounts/amount.rules';
-import type { BudgetPeriod } from '../accounts/budget.rules';
+import type { BudgetPeriod } from '../contract/vocabulary';
 import type { AlertEvent } from '../contract/webhook-schema';
 
 /** The amounts at the crossing, of the balance or of a budget. */

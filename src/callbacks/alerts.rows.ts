@@ -4,11 +4,11 @@
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom, isNear } from '../accounts/budget.rules';
+import type { CallbackState } from '../contract/vocabulary';
 import type { AlertEvent } from '../contract/webhook-schema';
 import { newAlertId } from '../database/ids';
 import { claimInTurns } from '../owed/claim.rows';
 import type { AlertData } from './alert.rules';
-import type { CallbackState } from './callbacks.rows';
 import { webhookFor } from './receiver.rows';
 
 /**

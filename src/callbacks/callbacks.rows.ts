@@ -1,11 +1,10 @@
 // Callbacks in the database: messages, attempts, times. activities/callbacks sends the requests.
 
 import type { Knex } from 'knex';
+import type { CallbackState } from '../contract/vocabulary';
 import { isInState } from '../database/by-key';
 import { claimInTurns } from '../owed/claim.rows';
 import { address, callbackUrl, isItsWebhook, receiver } from './receiver.rows';
-
-export type CallbackState = 'pending' | 'delivered' | 'exhausted' | 'stopped';
 
 export interface Delivery {
   readonly accountId: string;

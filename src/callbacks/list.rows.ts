@@ -1,8 +1,9 @@
 // Pages of callbacks, for operators.
 
 import type { Knex } from 'knex';
+import type { CallbackState } from '../contract/vocabulary';
 import { slowTransaction } from '../database/silent-connections';
-import { type CallbackRow, type CallbackState, callbackColumns } from './callbacks.rows';
+import { type CallbackRow, callbackColumns } from './callbacks.rows';
 import { hasReceiver } from './receiver.rows';
 
 const changedMicros = 'cast(extract(epoch from changed_at) * 1000000 as bigint)';

@@ -2,6 +2,8 @@
 // Standard Webhooks example schedule. The caller passes the random number, because a workflow must
 // use Temporal's random numbers. These numbers are the same in a replay.
 
+import type { CallbackState } from '../contract/vocabulary';
+
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -44,7 +46,7 @@ export function nextGapMs(
 type Verdict = 'delivered' | 'stopped' | 'again';
 
 export interface Attempted {
-  readonly state: 'pending' | 'delivered' | 'stopped' | 'exhausted';
+  readonly state: CallbackState;
   /** Null if no attempt follows. */
   readonly nextInMs: number | null;
 }

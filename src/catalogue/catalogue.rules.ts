@@ -280,6 +280,9 @@ export function hasRetired({ retires }: Pick<Model, 'retires'>, now: number): bo
   return retires !== null && now >= Date.parse(retires);
 }
 
+export const soldIn = ({ models }: Pick<Catalogue, 'models'>, now: number): readonly Model[] =>
+  Object.values(models).filter((model) => !hasRetired(model, now));
+
 /**
  * The entry to use at this time: the model itself, or the model that requests are moved to after
  * its retirement. Null if requests are refused. The catalogue's check allows no circles.

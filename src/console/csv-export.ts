@@ -4,7 +4,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Answer, CsvOf, Input } from '../commands/admin/command-line';
-import { type CsvCell, csvOf } from '../contract/csv';
+import { type CsvCell, csvOf, csvRows } from '../contract/csv';
 import type { ConsoleDeps } from './deps';
 import { ConsoleRefusal } from './refusal';
 
@@ -43,10 +43,8 @@ export function createExports({ log, elapsed }: Pick<ConsoleDeps, 'log' | 'elaps
       for (let page = first, pages = 1; ; page = await read(page.next, pageRows), pages += 1) {
         const found = rowsIn(csv, page.data);
         rows += found.length;
-        yield csvOf(
-          columns,
-          found.map((row) => cellsOf(row, columns)),
-        ).replace(/^.*\r\n/, '');
+        const cells = found.map((row) => cellsOf(row, columns));
+        yield csvRows(columns, cells);
         complete = page.next === undefined;
         if (complete) return;
         if (rows >= rowsMax || pages >= pagesMax || elapsed() - began >= longestMs) {

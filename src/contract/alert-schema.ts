@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Field } from './field';
 import { amount } from './model-schema';
+import { budgetPeriods, callbackStates } from './vocabulary';
 import { alertEvents } from './webhook-schema';
 
 export const belowField = {
@@ -23,7 +24,7 @@ export const alertRequestSchema = z
 const balanceData = z.strictObject({ available: amount, below: amount, currency: z.string() });
 const budgetData = z.strictObject({
   key_id: z.string().nullable().meta({ description: 'Null: the budget of the account.' }),
-  period: z.enum(['day', 'month', 'total']),
+  period: z.enum(budgetPeriods),
   limit: amount,
   spent: amount,
   held: amount,
@@ -48,7 +49,7 @@ export const alertsSchema = z
           id: z.string(),
           type: z.enum(alertEvents),
           created_at: z.int().meta({ description: 'Unix seconds.' }),
-          state: z.enum(['pending', 'delivered', 'exhausted', 'stopped']),
+          state: z.enum(callbackStates),
           attempts: z.int(),
           status: z.int().nullable().meta({ description: 'What the receiver answered last.' }),
           error: z.string().nullable(),

@@ -2,13 +2,14 @@
 
 export type CsvCell = string | number | null | undefined;
 
-export function csvOf(
-  columns: readonly string[],
-  rows: readonly Readonly<Record<string, CsvCell>>[],
-): string {
-  const lines = rows.map((row) => columns.map((name) => cell(row[name])).join(','));
-  return `${[columns.join(','), ...lines].join('\r\n')}\r\n`;
-}
+type Rows = readonly Readonly<Record<string, CsvCell>>[];
+
+export const csvOf = (columns: readonly string[], rows: Rows): string =>
+  `${columns.join(',')}\r\n${csvRows(columns, rows)}`;
+
+/** The rows without the line of the names. */
+export const csvRows = (columns: readonly string[], rows: Rows): string =>
+  rows.map((row) => `${columns.map((name) => cell(row[name])).join(',')}\r\n`).join('');
 
 /**
  * Quotes a cell if needed. Text that a spreadsheet would run as a formula gets a leading

@@ -33,7 +33,7 @@ export const keyRequestSchema = z
   })
   .meta({ id: 'KeyRequest' });
 
-export const keySchema = z
+const keySchema = z
   .strictObject({
     id: z.string(),
     object: z.literal('api_key'),

@@ -7,6 +7,7 @@ import { amount, modelSchema, pageOf, plainVideoSchema } from './model-schema';
 import { videoSchema } from './video-schema';
 import {
   billingKinds,
+  callbackStates,
   inputTypes,
   movementKinds,
   stages,
@@ -213,7 +214,7 @@ export const callbacksSchema = z.strictObject({
   ),
   next_at: seconds('Unix seconds of the next attempt.').nullable(),
   state: z
-    .enum(['pending', 'delivered', 'exhausted', 'stopped'])
+    .enum(callbackStates)
     .nullable()
     .meta({ example: 'delivered', description: 'Null if the task has no callback.' }),
   webhook_id: z.string().nullable().meta({

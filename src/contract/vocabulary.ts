@@ -7,6 +7,12 @@ export type TaskStatus = (typeof taskStatuses)[number];
 export const stages = ['generation', 'super_resolution', 'storing'] as const;
 export type Stage = (typeof stages)[number];
 
+export const callbackStates = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
+export type CallbackState = (typeof callbackStates)[number];
+
+export const budgetPeriods = ['day', 'month', 'total'] as const;
+export type BudgetPeriod = (typeof budgetPeriods)[number];
+
 export const inputTypes = ['text_to_video', 'first_last_frame', 'reference'] as const;
 export type InputType = (typeof inputTypes)[number];
 

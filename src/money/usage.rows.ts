@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import { firstInstant } from '../accounts/budgets.rows';
+import { slowTransaction } from '../database/silent-connections';
 import {
   lastNumberBefore,
   usageFigures,
@@ -82,6 +83,11 @@ export const usageRowsMax = 10_000;
 /** Reads a report in one snapshot. Returns null if it has more rows than `usageRowsMax`. */
 export function readUsage(db: Knex, asked: UsageAsked): Promise<UsageReport | null> {
   return inSnapshot(db, (trx) => usageIn(trx, asked));
+}
+
+/** The same for operators, whose reports may take minutes. */
+export function readUsageSlowly(db: Knex, asked: UsageAsked): Promise<UsageReport | null> {
+  return slowTransaction(db, (trx) => usageIn(trx, asked), snapshot);
 }
 
 export const snapshot = { isolationLevel: 'repeatable read', readOnly: true } as const;

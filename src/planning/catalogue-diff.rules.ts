@@ -2,7 +2,7 @@
 // what becomes dearer at the prices for everybody and at each price list.
 
 import type { Catalogue, Model } from '../catalogue/catalogue.rules';
-import { hasRetired } from '../catalogue/catalogue.rules';
+import { soldIn } from '../catalogue/catalogue.rules';
 import { type ChannelMargin, chargesOf, plainMargins } from './margins.rules';
 import { plainVideo } from './plain-video.rules';
 import { withPriceList } from './price-lists.rules';
@@ -62,9 +62,6 @@ export function diffCatalogues(was: Catalogue, is: Catalogue, now: number): Cata
     dearer: [null, ...kept].flatMap((list) => dearerIn(was, is, list, now)),
   };
 }
-
-const soldIn = ({ models }: Catalogue, now: number) =>
-  Object.values(models).filter((model) => !hasRetired(model, now));
 
 const missingIn = (one: object, other: object) =>
   Object.keys(one).filter((name) => !Object.hasOwn(other, name));

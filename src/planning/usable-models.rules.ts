@@ -1,6 +1,6 @@
 // The models that a caller can use.
 
-import { type Catalogue, hasRetired, type Model } from '../catalogue/catalogue.rules';
+import { type Catalogue, type Model, soldIn } from '../catalogue/catalogue.rules';
 import { type Permissions, permissionFault, withOwnChannels } from './permissions.rules';
 
 /**
@@ -8,8 +8,7 @@ import { type Permissions, permissionFault, withOwnChannels } from './permission
  * serves, with these channels only.
  */
 export function usableModels(catalogue: Catalogue, allowed: Permissions, now: number): Model[] {
-  return Object.values(catalogue.models)
-    .filter((model) => !hasRetired(model, now))
+  return soldIn(catalogue, now)
     .map((model) => withOwnChannels(model, allowed))
     .filter((model) => permissionFault(model, allowed) === null);
 }

@@ -2,7 +2,6 @@
 // and in which period. They also show that concurrent creates do not exceed a budget.
 
 import type { Knex } from 'knex';
-import type { BudgetPeriod } from '../../src/accounts/budget.rules';
 import {
   listBudgets,
   listBudgetsQuery,
@@ -11,6 +10,7 @@ import {
 } from '../../src/accounts/budgets.rows';
 import { createKey } from '../../src/accounts/keys.rows';
 import { lockPending } from '../../src/accounts/pending-sums.rows';
+import type { BudgetPeriod } from '../../src/contract/vocabulary';
 import { connect } from '../../src/database/database';
 import { audit } from '../../src/money/audit.rows';
 import { closeTask } from '../../src/money/ledger.rows';

@@ -3,9 +3,8 @@
 import type { Knex } from 'knex';
 import { type AccountRow, isForeignCurrency, listAccounts } from '../../accounts/accounts.rows';
 import { findTerms } from '../../accounts/terms.rows';
-import { slowTransaction } from '../../database/silent-connections';
 import { createAccount, createKeylessAccount } from '../../money/new-account.rows';
-import { lastDays, snapshot, usageIn } from '../../money/usage.rows';
+import { lastDays, readUsageSlowly } from '../../money/usage.rows';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { limitsOf } from './keys';
@@ -127,7 +126,7 @@ async function chargedOf(
     by: ['account'] as const,
     accounts: rows.map(({ accountId }) => accountId),
   };
-  const report = await slowTransaction(db, (trx) => usageIn(trx, asked), snapshot);
+  const report = await readUsageSlowly(db, asked);
   return new Map(report?.rows.map(({ of, chargedMicros }) => [of.account ?? '', chargedMicros]));
 }
 

@@ -1,14 +1,13 @@
 // The command that says what needs a person now, and the four numbers beside it.
 
 import type { Knex } from 'knex';
-import { slowTransaction } from '../../database/silent-connections';
-import { lastDays, snapshot, usageIn } from '../../money/usage.rows';
+import { lastDays, readUsageSlowly } from '../../money/usage.rows';
 import { includes } from '../../operators/roles.rules';
 import { readAttention } from '../../tasks/attention.rows';
 import { needsOf } from '../../tasks/attention.rules';
 import { channelsShown, faultFor } from './channels';
 import type { AdminCommand } from './command-line';
-import { amount, fields, table } from './tables';
+import { amount, amountOrNull, fields, table } from './tables';
 
 /** A channel in one of these states needs nobody. */
 const calm = ['well', 'takes no new jobs'];
@@ -41,7 +40,7 @@ export const attention: AdminCommand = {
       openTasks: facts.openTasks,
       waitingJobs: facts.waitingJobs,
       held: amount(facts.heldMicros),
-      chargedToday: charged === null ? null : amount(charged),
+      chargedToday: amountOrNull(charged),
     };
     const text =
       needs.length === 0
@@ -57,6 +56,6 @@ export const attention: AdminCommand = {
 
 async function chargedToday(db: Knex): Promise<number> {
   const today = await lastDays(db, 1);
-  const usage = await slowTransaction(db, (trx) => usageIn(trx, { ...today, by: [] }), snapshot);
+  const usage = await readUsageSlowly(db, { ...today, by: [] });
   return usage?.total.chargedMicros ?? 0;
 }

@@ -1,9 +1,10 @@
 // Admin commands that set, list and remove budgets of accounts and keys.
 
 import type { Knex } from 'knex';
-import { type BudgetState, budgetPeriods } from '../../accounts/budget.rules';
+import type { BudgetState } from '../../accounts/budget.rules';
 import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../accounts/budgets.rows';
-import { listKeys } from '../../accounts/keys.rows';
+import { countMadeKeys, listKeys } from '../../accounts/keys.rows';
+import { budgetPeriods } from '../../contract/vocabulary';
 import { CommandError, notFound } from '../command';
 import type { AdminCommand, Answer, Input } from './command-line';
 import { amount, table } from './tables';
@@ -93,15 +94,12 @@ async function budgetOf(db: Knex, input: Input) {
 }
 
 /** A key that a customer made has no budget of its own, so it would spend past that of its maker. */
-async function refuseIfShared(db: Knex, { accountId, keyId }: BudgetName): Promise<void> {
+async function refuseIfShared(db: Knex, { keyId }: BudgetName): Promise<void> {
   if (keyId === null) return;
-  const made = (await listKeys(db, { accountId })).filter(({ madeBy }) => madeBy === keyId);
-  const live = made.filter(
-    ({ revokedAt, expiresAt }) => !revokedAt && !(expiresAt && expiresAt.getTime() <= Date.now()),
-  );
-  if (live.length === 0) return;
+  const made = await countMadeKeys(db, keyId);
+  if (made === 0) return;
   throw new CommandError(
-    `The key ${keyId} has made ${live.length} valid keys, which would not share its budget. ` +
+    `The key ${keyId} has made ${made} valid keys, which would not share its budget. ` +
       'Set a budget of the account, or revoke them first.',
   );
 }

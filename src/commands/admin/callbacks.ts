@@ -14,6 +14,7 @@ import {
   listExhausted,
 } from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
+import { callbackStates } from '../../contract/vocabulary';
 import { includes } from '../../operators/roles.rules';
 import { isFinal } from '../../tasks/task.rules';
 import { findTask } from '../../tasks/tasks.rows';
@@ -31,10 +32,8 @@ import {
 } from './values';
 import { shownTo } from './webhooks';
 
-const states = ['pending', 'delivered', 'exhausted', 'stopped'] as const;
-
 // The database has an index of these for all accounts together. It has none of the delivered ones.
-const undelivered = states.filter((state) => state !== 'delivered');
+const undelivered = callbackStates.filter((state) => state !== 'delivered');
 
 const list: AdminCommand = {
   name: 'callbacks list',
@@ -44,7 +43,7 @@ const list: AdminCommand = {
     csv: { columns: ['taskId', 'accountId', 'state', 'deliveries', 'nextAt', 'changedAt', 'url'] },
   },
   options: {
-    state: { value: 'STATE', about: `those in this state only: ${states.join(', ')}` },
+    state: { value: 'STATE', about: `those in this state only: ${callbackStates.join(', ')}` },
     account: {
       value: 'ID',
       about: 'those of this account only; needed unless STATE is an undelivered one',
@@ -53,7 +52,7 @@ const list: AdminCommand = {
   },
   about: 'callbacks with their state, the last changed first',
   async run({ db, role }, input) {
-    const state = choiceOf(input, 'state', states);
+    const state = choiceOf(input, 'state', callbackStates);
     const limit = countOf(input, 'limit', 50, 10_000);
     const accountId = await accountIdOf(db(), input);
     if (accountId === undefined && (state === undefined || state === 'delivered')) {

@@ -7,7 +7,7 @@ import { CommandError } from '../command';
 import { parted } from './catalogue';
 import type { AdminCommand, Input } from './command-line';
 import { compareCatalogues } from './compare-catalogues';
-import { amount, table } from './tables';
+import { amount, amountOrNull, table } from './tables';
 
 export const previewCatalogue: AdminCommand = {
   name: 'catalogue preview',
@@ -68,7 +68,7 @@ function shown({ models, channelsGone, channelsNew, listsGone }: CatalogueDiff) 
   return {
     models: models.map(({ model, wasMicros, isMicros, channels }) => ({
       model,
-      pricePerSecond: { was: micros(wasMicros), is: micros(isMicros) },
+      pricePerSecond: { was: amountOrNull(wasMicros), is: amountOrNull(isMicros) },
       channels: channels.map(({ was, is, ...place }) => ({
         ...place,
         was: figures(was),
@@ -79,13 +79,11 @@ function shown({ models, channelsGone, channelsNew, listsGone }: CatalogueDiff) 
   };
 }
 
-const micros = (value: number | null) => (value === null ? null : amount(value));
-
 function figures(of: Figures | null) {
   if (!of) return null;
   const { chargedMicros: charged, costMicros: cost } = of;
   const margin = cost === null ? null : amount(charged - cost);
-  return { charged: amount(charged), cost: micros(cost), margin };
+  return { charged: amount(charged), cost: amountOrNull(cost), margin };
 }
 
 interface Shown extends ReturnType<typeof shown> {

@@ -1,13 +1,13 @@
 // The admin commands that check a catalogue, and show the loaded one. They start nothing.
 
-import { type Catalogue, hasRetired, type Model } from '../../catalogue/catalogue.rules';
+import { type Catalogue, type Model, soldIn } from '../../catalogue/catalogue.rules';
 import type { CatalogueError } from '../../catalogue/file';
 import { includes } from '../../operators/roles.rules';
 import { warningsOf } from '../../planning/catalogue-warnings';
 import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
 import { plainVideo } from '../../planning/plain-video.rules';
-import type { AdminCommand, Answer } from './command-line';
-import { amount, percentOf, table } from './tables';
+import type { AdminCommand, AdminContext, Answer } from './command-line';
+import { amount, amountOrNull, percentOf, table } from './tables';
 
 const check: AdminCommand = {
   name: 'catalogue check',
@@ -15,18 +15,19 @@ const check: AdminCommand = {
   optional: 'FILE',
   about: 'what is wrong in a catalogue, what it sells and at what margin; starts nothing',
   isOffline: true,
-  async run({ config, now }, input) {
-    const file = input.operand('FILE') || config.catalogueFile;
-    const { readCatalogue } = require('../load-catalogue') as typeof import('../load-catalogue');
-    try {
-      const catalogue = await readCatalogue(file, config.environment);
-      return answerOn(file, catalogue, now(), currencyFaults(catalogue, config.currency));
-    } catch (error) {
-      if ((error as Error).name !== 'CatalogueError') throw error;
-      return faulty(file, (error as CatalogueError).faults);
-    }
-  },
+  run: (context, input) => checked(context, input.operand('FILE') || context.config.catalogueFile),
 };
+
+async function checked({ config, now }: AdminContext, file: string): Promise<Answer> {
+  const { readCatalogue } = require('../load-catalogue') as typeof import('../load-catalogue');
+  try {
+    const catalogue = await readCatalogue(file, config.environment);
+    return answerOn(file, catalogue, now(), currencyFaults(catalogue, config.currency));
+  } catch (error) {
+    if ((error as Error).name !== 'CatalogueError') throw error;
+    return faulty(file, (error as CatalogueError).faults);
+  }
+}
 
 export function currencyFaults({ currency }: Catalogue, books: string): readonly string[] {
   if (currency === books) return [];
@@ -39,7 +40,7 @@ const show: AdminCommand = {
   http: { at: 'GET /catalogue', role: 'viewer' },
   about: 'what the configured catalogue sells, and at what margin',
   async run(context) {
-    const answer = await check.run(context, { ...noInput, line: show.name });
+    const answer = await checked(context, context.config.catalogueFile);
     if (includes(context.role, 'operator')) return answer;
     const { file, models, faults } = answer.data as ShownCatalogue;
     const reason = `The catalogue cannot be used. Its faults, which operators see: ${faults.length}.`;
@@ -50,8 +51,6 @@ const show: AdminCommand = {
     };
   },
 };
-
-const noInput = { operand: () => '', option: () => undefined, flag: () => false };
 
 export const catalogueCommands = [check, show];
 
@@ -84,8 +83,7 @@ function answerOn(
   faults: readonly string[],
 ): Answer {
   if (faults.length > 0) return faulty(file, faults);
-  const sold = Object.values(catalogue.models).filter((model) => !hasRetired(model, now));
-  const models = sold.map((model) => shown(catalogue, model));
+  const models = soldIn(catalogue, now).map((model) => shown(catalogue, model));
   const warnings = warningsOf(catalogue, now);
   const data = { file, faults: [], warnings: warnings.map(parted), models };
   const rows = models.flatMap(({ channels, ...model }) =>
@@ -125,7 +123,7 @@ function shownMargin({ channels }: Catalogue, margin: ChannelMargin) {
   return {
     ...{ channel, upstreamModel, protocol: channels[channel]?.protocol ?? null },
     charged: amount(charged),
-    cost: cost === null ? null : amount(cost),
+    cost: amountOrNull(cost),
     margin: cost === null ? null : amount(charged - cost),
     percent: cost === null ? null : percentOf(charged, cost),
   };

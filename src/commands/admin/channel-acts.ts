@@ -47,9 +47,10 @@ const probe: AdminCommand = {
   isOffline: true,
   about: 'lets a worker ask the provider of a channel for an unknown job, which is free',
   async run(context, input) {
-    const name = channelIn(Object.keys(await channelsIn(context.config)), input);
-    const { isWell, answer, code, ms } = await test(context, name);
-    const { protocol = null } = (await channelsIn(context.config))[name] ?? {};
+    const channels = await channelsIn(context.config);
+    const name = channelIn(Object.keys(channels), input);
+    const { isWell, answer, code, ms } = await test(context, channels, name);
+    const { protocol = null } = channels[name] ?? {};
     const data = { channel: name, protocol, isWell, answer, code, ms };
     const reason = code === null ? '' : ` (${code})`;
     const text = `${name} ${answer}${reason}, in ${ms} ms.`;
@@ -70,6 +71,7 @@ async function knownName(config: AdminContext['config'], db: Db, input: Input): 
 }
 
 type Db = ReturnType<AdminContext['db']>;
+type ChannelsById = Awaited<ReturnType<typeof channelsIn>>;
 
 function channelIn(known: readonly string[], input: Input): string {
   const name = input.operand('NAME');
@@ -79,9 +81,13 @@ function channelIn(known: readonly string[], input: Input): string {
 }
 
 /** The workers have the keys. Without an answer of one, a key of this machine is used. */
-async function test(context: AdminContext, name: string): Promise<ChannelTested> {
+async function test(
+  context: AdminContext,
+  channels: ChannelsById,
+  name: string,
+): Promise<ChannelTested> {
   const { config } = context;
-  const { apiKeyEnv } = (await channelsIn(config))[name] ?? {};
+  const { apiKeyEnv } = channels[name] ?? {};
   const hasKey = apiKeyEnv !== undefined && Boolean(config.environment[apiKeyEnv]);
   const engine = require('../../engine/test-channel') as typeof import('../../engine/test-channel');
   try {
@@ -89,19 +95,22 @@ async function test(context: AdminContext, name: string): Promise<ChannelTested>
     if (tested) return tested;
     throw new CommandError(`The workers have not loaded a catalogue with the channel ${name}.`);
   } catch (error) {
-    if (hasKey) return testHere(config, name);
+    if (hasKey) return testHere(config, channels, name);
     if ((error as Error).name === 'CommandError') throw error;
     const message = `No worker tested ${name} in time, and ${apiKeyEnv} is not set here. The workers have the keys.`;
     throw new CommandError(message, 1, { kind: 'away', cause: error });
   }
 }
 
-async function testHere(config: AdminContext['config'], name: string): Promise<ChannelTested> {
+async function testHere(
+  config: AdminContext['config'],
+  channels: ChannelsById,
+  name: string,
+): Promise<ChannelTested> {
   const { createChannels } =
     require('../../../activities/providers/channels') as typeof import('../../../activities/providers/channels');
   const { testChannel } =
     require('../../../activities/providers/test-channel') as typeof import('../../../activities/providers/test-channel');
-  const channels = await channelsIn(config);
   const none = { currency: '', models: {}, superResolution: null, chargeMaxFactor: 1 };
   const known = createChannels(
     () => ({ ...none, channels }),

@@ -1,6 +1,6 @@
 // The admin command that shows the channels.
 
-import type { Channel } from '../../catalogue/catalogue.rules';
+import type { Catalogue, Channel } from '../../catalogue/catalogue.rules';
 import type { FaultKind } from '../../jobs/create-answer.rules';
 import { faultText } from '../../jobs/fault-words.rules';
 import { type ChannelState, listChannelStates } from '../../jobs/watchers.rows';
@@ -40,14 +40,18 @@ export const showChannels: AdminCommand = {
 /** The channels of the catalogue, and those that have tasks or jobs. */
 export async function channelsShown(config: AdminContext['config'], db: Db) {
   const { channels, fault } = await knownChannels(config);
+  return { data: await statesOf(channels, db), fault };
+}
+
+/** `channels` is null if the catalogue cannot be used. */
+export async function statesOf(channels: Catalogue['channels'] | null, db: Db) {
   const states = await listChannelStates(db);
   const ids = [...Object.keys(channels ?? {}), ...states.map(({ channel }) => channel)];
-  const data = [...new Set(ids)].map((id) => {
+  return [...new Set(ids)].map((id) => {
     const state = states.find(({ channel }) => channel === id);
     const health = channels && !channels[id] ? 'not in the catalogue' : null;
     return shown(id, channels?.[id], state, health);
   });
-  return { data, fault };
 }
 
 type Db = ReturnType<AdminContext['db']>;

@@ -1,6 +1,7 @@
 // Admin commands that create, list and revoke API keys.
 
 import {
+  countMadeKeys,
   createKey,
   type KeyLimits,
   type KeyRow,
@@ -11,6 +12,7 @@ import {
 import { setKeyRates } from '../../accounts/terms.rows';
 import type { Config } from '../../config/config';
 import { CommandError } from '../command';
+import { catalogueIn } from './channels';
 import type { AdminCommand, Input } from './command-line';
 import { fields, moment, table } from './tables';
 import { rateOptions, ratesOf } from './terms';
@@ -114,16 +116,17 @@ const revoke: AdminCommand = {
     const found = await knownKey(db(), input.operand('KEYID'));
     const { keyId, revokedAt } = found;
     if (input.flag('with-made')) await revokeMadeKeys(db(), keyId);
-    const made = (await listKeys(db(), { accountId: found.accountId })).filter(
-      (key) => key.madeBy === keyId && !key.revokedAt,
-    );
     if (revokedAt) {
       const text = `The key ${keyId} was revoked before, at ${moment(revokedAt)}.`;
       return { data: found, text, effect: `revoked; ${nothingChanged}` };
     }
     await revokeKey(db(), keyId);
     const key = await knownKey(db(), keyId);
-    return { data: key, text: revokedText(key, made.length), effect: 'valid → revoked' };
+    return {
+      data: key,
+      text: revokedText(key, await countMadeKeys(db(), keyId)),
+      effect: 'valid → revoked',
+    };
   },
 };
 
@@ -166,8 +169,7 @@ export async function limitsOf(config: Config, input: Input): Promise<KeyLimits>
   const models = wordsOf(input, 'models');
   const channels = wordsOf(input, 'channels');
   if (!models && !channels) return {};
-  const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
-  const catalogue = await loadCatalogueOf(config);
+  const catalogue = await catalogueIn(config);
   for (const [what, words, known] of [
     ['model', models, catalogue.models],
     ['channel', channels, catalogue.channels],

@@ -12,9 +12,9 @@ import type { InputFile, InputFiles } from '../../planning/input-files.rules';
 import { withPriceList } from '../../planning/price-lists.rules';
 import { readChannels } from '../../tasks/life.rows';
 import { CommandError } from '../command';
-import { catalogueIn, channelsShown } from './channels';
+import { catalogueIn, statesOf } from './channels';
 import type { AdminCommand, AdminContext, Input } from './command-line';
-import { amount, fields, table } from './tables';
+import { amount, amountOrNull, fields, table } from './tables';
 import { accountIdOf, knownKey } from './values';
 
 export const routesOf: AdminCommand = {
@@ -47,13 +47,14 @@ export const routesOf: AdminCommand = {
       return { data: { hold: null, routes: [], refusals: shown }, text, exitCode: 1 };
     }
     const stateOf = await channelsNow(
-      context,
+      db(),
+      catalogue,
       routes.map(({ channel }) => channel),
     );
     const shown = routes.map(({ chargedMicros, costMicros, ...route }) => ({
       ...{ ...route, ...stateOf(route.channel) },
-      charged: chargedMicros === null ? null : amount(chargedMicros),
-      cost: costMicros === null ? null : amount(costMicros),
+      charged: amountOrNull(chargedMicros),
+      cost: amountOrNull(costMicros),
       margin:
         chargedMicros === null || costMicros === null ? null : amount(chargedMicros - costMicros),
     }));
@@ -130,9 +131,13 @@ async function filesOf(
   );
 }
 
-async function channelsNow({ config, db }: AdminContext, names: readonly string[]) {
-  const { data } = await channelsShown(config, db());
-  const stored = await readChannels(db(), names);
+async function channelsNow(
+  db: ReturnType<AdminContext['db']>,
+  { channels }: Catalogue,
+  names: readonly string[],
+) {
+  const data = await statesOf(channels, db);
+  const stored = await readChannels(db, names);
   return (name: string) => {
     const shown = data.find(({ channel }) => channel === name);
     const facts = stored.find(({ channel }) => channel === name);

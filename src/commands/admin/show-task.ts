@@ -12,7 +12,7 @@ import { findTaskOfJob, findTaskRow, type TaskRow } from '../../tasks/tasks.rows
 import { workflowsUrl } from '../../tasks/workflows-url.rules';
 import { notFound } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
-import { amount, fields, table } from './tables';
+import { amount, amountOrNull, fields, table } from './tables';
 import { lifeOf } from './task-life';
 
 export const showTask: AdminCommand = {
@@ -86,7 +86,7 @@ async function jobsOf({ db, role }: AdminContext, { id: taskId, status }: TaskRo
 }
 
 function costOf({ costMicros = null }: { readonly costMicros?: number | null }): string | null {
-  return costMicros === null ? null : amount(costMicros);
+  return amountOrNull(costMicros);
 }
 
 function withoutResultLinks({ result, ...report }: JobReport) {

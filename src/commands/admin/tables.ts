@@ -42,6 +42,8 @@ export const moment = (at: Date): string => `${at.toISOString().slice(0, 19).rep
 
 export const amount = (micros: number): string => formatMicros(micros);
 
+export const amountOrNull = (micros: number | null) => (micros === null ? null : amount(micros));
+
 /** The margin as a share of the charge, in whole per cents; null if nothing was charged. */
 export function percentOf(charged: number, cost: number): number | null {
   return charged === 0 ? null : Math.round(((charged - cost) / charged) * 100);

@@ -13,8 +13,9 @@ import {
 } from '../../accounts/terms.rows';
 import type { Config } from '../../config/config';
 import { CommandError } from '../command';
+import { catalogueIn } from './channels';
 import type { AdminCommand, Input } from './command-line';
-import { amount, fields } from './tables';
+import { amountOrNull, fields } from './tables';
 import { amountOf, changedValues, choiceOf, countOf, knownAccount, knownKey } from './values';
 
 const terms: AdminCommand = {
@@ -109,7 +110,7 @@ export const termCommands = [terms, keyTerms];
 
 /** The terms with their amount in the form of all answers. */
 export function withAmounts({ alertBelowMicros, ...others }: AccountTerms) {
-  return { ...others, alertBelow: alertBelowMicros === null ? null : amount(alertBelowMicros) };
+  return { ...others, alertBelow: amountOrNull(alertBelowMicros) };
 }
 
 /** The terms as text. For an unset term the text names the value that applies instead. */
@@ -176,8 +177,7 @@ function listNameOf(input: Input): string | null | undefined {
 async function refuseUnknownList(config: Config, input: Input): Promise<void> {
   const name = listNameOf(input);
   if (name === null || name === undefined) return;
-  const { loadCatalogueOf } = require('../load-catalogue') as typeof import('../load-catalogue');
-  const { priceLists = {} } = await loadCatalogueOf(config);
+  const { priceLists = {} } = await catalogueIn(config);
   if (Object.hasOwn(priceLists, name)) return;
   const known = Object.keys(priceLists).join(', ') || 'no price list';
   throw new CommandError(`${config.catalogueFile} has ${known}, and not "${name}".`, 2);

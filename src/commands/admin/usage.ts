@@ -10,12 +10,12 @@ import { summaryIn } from '../../money/summary.rows';
 import {
   type Dimension,
   lastDays,
+  readUsageSlowly,
   snapshot,
   type Usage,
   type UsageAsked,
   type UsageReport,
   usageDimensions,
-  usageIn,
   usageRowsMax,
 } from '../../money/usage.rows';
 import {
@@ -29,7 +29,7 @@ import {
 import { includes } from '../../operators/roles.rules';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Input } from './command-line';
-import { amount, fields, percentOf, table } from './tables';
+import { amount, amountOrNull, fields, percentOf, table } from './tables';
 import { accountIdOf, choiceOf, countOf, knownAccount } from './values';
 
 const report: AdminCommand = {
@@ -207,7 +207,7 @@ const printed = (csv: string) => csv.replaceAll('\r\n', '\n').trimEnd();
 type Db = ReturnType<AdminContext['db']>;
 
 async function read(db: Db, asked: UsageAsked): Promise<UsageReport> {
-  const found = await slowTransaction(db, (trx) => usageIn(trx, asked), snapshot);
+  const found = await readUsageSlowly(db, asked);
   if (found) return found;
   throw new CommandError(
     `The report has more than ${usageRowsMax} rows; choose fewer days, or fewer names in --by.`,
@@ -246,7 +246,7 @@ function shown({ chargedMicros, correctedMicros, lostCostMicros, known, ...count
     ...counts,
     charged: amount(chargedMicros),
     corrected: amount(correctedMicros),
-    cost: cost === null ? null : amount(cost),
+    cost: amountOrNull(cost),
     margin: known ? amount(known.revenueMicros - (cost ?? 0)) : null,
     percent: known && cost !== null ? percentOf(known.revenueMicros, cost) : null,
     lostCost: amount(lostCostMicros),

@@ -6,10 +6,10 @@ import { callbackDeliveries } from '../../../activities/owed/start-deliveries';
 import {
   beginAttempt,
   beginResend,
-  type CallbackState,
   claimDeliveries,
   finishAttempt,
 } from '../../../src/callbacks/callbacks.rows';
+import type { CallbackState } from '../../../src/contract/vocabulary';
 import { startDelivery } from '../../../src/engine/start-delivery';
 import { type CallbackInput, callbackWorkflowId } from '../../../workflows/messages';
 import { aFinalTask, createCallbackDatabase } from '../../support/callbacks';
