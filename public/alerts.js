@@ -2,7 +2,7 @@
 
 import { Text } from './controls.js';
 import { clock, exactMoney } from './format.js';
-import { usePolled } from './hooks.js';
+import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
 
 const titles = {
@@ -19,16 +19,8 @@ const states = {
 };
 
 export function AlertsSection({ api, currency }) {
-  const list = usePolled(
-    () => api.get('/v1/account/alerts'),
-    () => 15_000,
-    [api],
-  );
-  const hooks = usePolled(
-    () => api.get('/v1/webhooks'),
-    () => null,
-    [api],
-  );
+  const list = useRead(api, '/v1/account/alerts', 15_000);
+  const hooks = useRead(api, '/v1/webhooks', null);
   const { value } = list;
   const isHeard = hooks.value?.data.some(({ events }) => events.some((one) => titles[one]));
   return html`

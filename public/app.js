@@ -5,7 +5,7 @@ import { AccountPage } from './account.js';
 import { createApi, loadSurroundings } from './api.js';
 import { ComposePage } from './compose.js';
 import { Header } from './header.js';
-import { go, usePolled, useRoute } from './hooks.js';
+import { go, usePolled, useRead, useRoute } from './hooks.js';
 import { LibraryPage } from './library.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { forgetEverything, recall, remember } from './session.js';
@@ -39,16 +39,8 @@ function Workbench({ apiKey, onLeave }) {
     [apiKey],
   );
   const route = useRoute();
-  const account = usePolled(
-    () => api.get('/v1/account'),
-    () => 10_000,
-    [api],
-  );
-  const models = usePolled(
-    () => api.get('/v1/models'),
-    () => null,
-    [api],
-  );
+  const account = useRead(api, '/v1/account', 10_000);
+  const models = useRead(api, '/v1/models', null);
   const surroundings = usePolled(loadSurroundings, () => null, []);
   const around = surroundings.value ?? { samples: [], workflows: null };
   // Uploads go on while the user visits another view.

@@ -133,6 +133,25 @@ export function CopyButton({ text, label = 'Copy' }) {
   </button>`;
 }
 
+/** A choice of any number of options, `[id, title]`. */
+export function Checks({ label, hint, chosen, options, onValue }) {
+  const choose = (id) => (event) =>
+    onValue(event.currentTarget.checked ? [...chosen, id] : chosen.filter((one) => one !== id));
+  return html`<fieldset class="checks">
+    <legend>${label}${hint && html` <span class="hint">${hint}</span>`}</legend>
+    ${options.map(
+      ([id, title]) => html`<label key=${id} class="check"><input type="checkbox" name=${id}
+        checked=${chosen.includes(id)} onChange=${choose(id)} /> ${title}</label>`,
+    )}
+  </fieldset>`;
+}
+
+/** A secret that is shown once. */
+export const Secret = ({ note, text }) => html`<div class="notice" role="status">
+  <p>${note}</p>
+  <p><code>${text}</code> <${CopyButton} text=${text} /></p>
+</div>`;
+
 /** Saves the text that `ask` returns as a file. */
 export function SaveButton({ name, ask, label = 'CSV' }) {
   const [fault, setFault] = useState('');

@@ -18,6 +18,11 @@ export function exactMoney(amount, currency) {
   return currency ? `${text} ${currency}` : text;
 }
 
+/** Amounts are added in millionths, so that their sums are exact. */
+export const millionths = (amount) => Math.round(Number(amount) * 1e6);
+export const exactMillionths = (number, currency) =>
+  exactMoney((number / 1e6).toFixed(6), currency);
+
 /**
  * "46.000000" → "46.00"; "0.001250" → "0.00125". Removes zeros at the end, but keeps two decimals.
  */

@@ -33,7 +33,7 @@ function readRoute() {
 }
 
 /** Somebody may have typed the address. */
-function decoded(text) {
+export function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -100,3 +100,12 @@ export function usePolled(ask, nextMs, deps, rests = () => false) {
   const refresh = useCallback(() => again.current(), []);
   return { ...state, refresh };
 }
+
+/** Reads one path, and reads it again after `everyMs`; null: only after `refresh`. */
+export const useRead = (api, path, everyMs, rests) =>
+  usePolled(
+    () => api.get(path),
+    () => everyMs,
+    [api, path],
+    rests,
+  );

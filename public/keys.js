@@ -1,16 +1,12 @@
 // The keys of the account. A key that manages keys can make and revoke others.
 
-import { CopyButton, Text } from './controls.js';
+import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
-import { usePolled } from './hooks.js';
+import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
 
 export function KeysSection({ api, models }) {
-  const list = usePolled(
-    () => api.get('/v1/account/keys'),
-    () => null,
-    [api],
-  );
+  const list = useRead(api, '/v1/account/keys', null);
   const keys = list.value?.data ?? [];
   const own = keys.find(({ id }) => id === list.value.current);
   return html`
@@ -85,29 +81,17 @@ function MakeKey({ api, models, onChanged }) {
       setFault(error.message);
     }
   };
-  const choose = (id) => (event) =>
-    setChosen(event.currentTarget.checked ? [...chosen, id] : chosen.filter((one) => one !== id));
   return html`
     <form class="card stacked" onSubmit=${submit} novalidate>
       <h2>Make a key</h2>
       <${Text} label="Name" name="name" value=${name} onValue=${setName} maxlength="200" />
       <${Text} label="Refused from" hint="empty: as this key" name="until" type="date" value=${until}
         onValue=${setUntil} />
-      <fieldset class="checks"><legend>Models <span class="hint">none chosen: all of this key</span></legend>
-        ${(models ?? []).map(
-          ({ id }) => html`<label key=${id} class="check"><input type="checkbox" name=${id}
-            checked=${chosen.includes(id)} onChange=${choose(id)} /> ${id}</label>`,
-        )}
-      </fieldset>
+      <${Checks} label="Models" hint="none chosen: all of this key" chosen=${chosen}
+        options=${(models ?? []).map(({ id }) => [id, id])} onValue=${setChosen} />
       <p><button class="button">Make</button></p>
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
-      ${
-        made &&
-        html`<div class="notice" role="status">
-          <p>The key is not shown again.</p>
-          <p><code>${made.key}</code> <${CopyButton} text=${made.key} /></p>
-        </div>`
-      }
+      ${made && html`<${Secret} note="The key is not shown again." text=${made.key} />`}
     </form>
   `;
 }

@@ -2,17 +2,13 @@
 
 import { SaveButton, Text } from './controls.js';
 import { count, exactMoney } from './format.js';
-import { usePolled } from './hooks.js';
+import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
 
 export function MonthSection({ api, currency }) {
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
   const path = `/v1/account/summaries/${encodeURIComponent(month)}`;
-  const { value, fault } = usePolled(
-    () => api.get(path),
-    () => null,
-    [api, path],
-  );
+  const { value, fault } = useRead(api, path, null);
   return html`
     <section aria-label="Month" class="section">
       <div class="head">

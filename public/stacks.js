@@ -30,7 +30,7 @@ export function stacksOf(rows, { from, to, per, nameOf, amountOf }) {
 }
 
 /** The first day of each week is a Monday, as in the reports. */
-export function periodsOf(from, to, per) {
+function periodsOf(from, to, per) {
   const periods = [];
   const day = new Date(`${from}T00:00:00Z`);
   if (per === 'week') day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7));

@@ -2,7 +2,7 @@
 // day and month, or every movement.
 
 import { SaveButton, Strip } from './controls.js';
-import { clock, exactMoney } from './format.js';
+import { clock, exactMillionths, exactMoney } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { daysOf } from './statement-days.js';
@@ -35,7 +35,7 @@ export function StatementSection({ api }) {
   `;
 }
 
-const chargedText = (charged) => `charged ${exactMoney((charged / 1e6).toFixed(6))}`;
+const chargedText = (charged) => `charged ${exactMillionths(charged)}`;
 
 function Days({ days }) {
   return days.map(
@@ -58,7 +58,7 @@ function Days({ days }) {
                   : what
               }</span>
               <span class=${amount > 0 ? 'amount plus' : 'amount'}>
-                ${exactMoney((amount / 1e6).toFixed(6))}</span>
+                ${exactMillionths(amount)}</span>
             </li>`,
           )}
         </ul>

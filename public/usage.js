@@ -2,7 +2,7 @@
 
 import { Bars } from './bars.js';
 import { SaveButton, Select } from './controls.js';
-import { count, exactMoney } from './format.js';
+import { count, exactMillionths, exactMoney, millionths } from './format.js';
 import { usePolled } from './hooks.js';
 import { html, useState } from './preact.js';
 import { daysBefore, periodFor, stacksOf } from './stacks.js';
@@ -24,8 +24,6 @@ const measures = [
   ['failed', 'Failed'],
   ['seconds', 'Seconds'],
 ];
-
-const millionths = (amount) => Math.round(Number(amount) * 1e6);
 
 export function UsageSection({ api, currency }) {
   const [days, setDays] = useState('30');
@@ -73,8 +71,7 @@ function Chart({ value, measure, currency }) {
     nameOf: (row) => (by ? row[by] || 'none' : 'all'),
     amountOf: (row) => (isMoney ? millionths(row.charged) : row[measure]),
   });
-  const text = (number) =>
-    isMoney ? exactMoney((number / 1e6).toFixed(6), currency) : count(number);
+  const text = (number) => (isMoney ? exactMillionths(number, currency) : count(number));
   const [, title] = measures.find(([name]) => name === measure);
   const label = `${title} by ${per}${by ? ` and ${by}` : ''}`;
   return html`

@@ -1,9 +1,9 @@
 // The webhooks of the account: list, add, test, delete; and the callbacks of the newest tasks that have
 // not arrived.
 
-import { CopyButton, Text } from './controls.js';
+import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
-import { usePolled } from './hooks.js';
+import { usePolled, useRead } from './hooks.js';
 import { html, useState } from './preact.js';
 
 const events = [
@@ -15,11 +15,7 @@ const events = [
 ];
 
 export function WebhooksSection({ api }) {
-  const list = usePolled(
-    () => api.get('/v1/webhooks'),
-    () => null,
-    [api],
-  );
+  const list = useRead(api, '/v1/webhooks', null);
   const hooks = list.value?.data;
   return html`
     <section aria-label="Webhooks" class="section">
@@ -85,28 +81,17 @@ function AddHook({ api, onChanged }) {
       setFault(error.message);
     }
   };
-  const choose = (name) => (event) =>
-    setChosen(
-      event.currentTarget.checked ? [...chosen, name] : chosen.filter((one) => one !== name),
-    );
   return html`
     <form class="card stacked" onSubmit=${submit} novalidate>
       <h2>Add a webhook</h2>
       <${Text} label="Address" name="url" type="url" placeholder="https://" value=${url}
         onValue=${setUrl} fault=${fault} />
-      <fieldset class="checks"><legend>Events</legend>
-        ${events.map(
-          ([name, title]) => html`<label key=${name} class="check"><input type="checkbox"
-            name=${name} checked=${chosen.includes(name)} onChange=${choose(name)} /> ${title}</label>`,
-        )}
-      </fieldset>
+      <${Checks} label="Events" chosen=${chosen} options=${events} onValue=${setChosen} />
       <p><button class="button" disabled=${!url.trim() || chosen.length === 0}>Add</button></p>
       ${
         made &&
-        html`<div class="notice" role="status">
-          <p>This secret signs its messages, and is not shown again.</p>
-          <p><code>${made.secret}</code> <${CopyButton} text=${made.secret} /></p>
-        </div>`
+        html`<${Secret} note="This secret signs its messages, and is not shown again."
+          text=${made.secret} />`
       }
     </form>
   `;

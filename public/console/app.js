@@ -2,7 +2,7 @@
 // ended, the sign-in leads back to the same address.
 
 import { Theme } from '../header.js';
-import { usePolled } from '../hooks.js';
+import { useRead } from '../hooks.js';
 import { html, render, useMemo, useState } from '../preact.js';
 import { createApi, signOut } from './api.js';
 import { AttentionPage } from './attention.js';
@@ -28,12 +28,7 @@ function App() {
 function Workbench({ onSignedOut }) {
   const api = useMemo(() => createApi(onSignedOut), []);
   const { view, id, query } = useAddress();
-  const me = usePolled(
-    () => api.get('/me'),
-    () => 60_000,
-    [api],
-    isPaused,
-  );
+  const me = useRead(api, '/me', 60_000, isPaused);
   const [fault, setFault] = useState('');
   const leave = async () => {
     setFault('');

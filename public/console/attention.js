@@ -1,7 +1,7 @@
 // The first page: what needs a person now, most urgent first, and four numbers.
 
 import { count, exactMoney } from '../format.js';
-import { usePolled } from '../hooks.js';
+import { useRead } from '../hooks.js';
 import { html } from '../preact.js';
 import { isPaused } from './keyboard.js';
 import { Banner, Foreign, State, useTitle } from './parts.js';
@@ -10,12 +10,7 @@ const everyMs = 15_000;
 
 export function AttentionPage({ api, me }) {
   useTitle('Attention');
-  const shown = usePolled(
-    () => api.get('/attention'),
-    () => everyMs,
-    [api],
-    isPaused,
-  );
+  const shown = useRead(api, '/attention', everyMs, isPaused);
   const data = shown.value?.data;
   return html`
     <main>

@@ -1,10 +1,9 @@
 // The list of customers. The search is in the address. A new customer's secrets are shown once.
 
 import { money } from '../format.js';
-import { MoreButton, usePages } from '../pagination.js';
+import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
-import { FormDialog, Secrets } from './dialog.js';
-import { isPaused } from './keyboard.js';
+import { FormDialog, filled, Secrets } from './dialog.js';
 import {
   Banner,
   CsvLink,
@@ -12,24 +11,19 @@ import {
   Filter,
   Foreign,
   given,
-  onFirstPage,
   State,
   Table,
   Time,
   useTitle,
 } from './parts.js';
+import { useList, withId } from './use-list.js';
 
 const everyMs = 30_000;
 
 export function CustomersPage({ api, me, query }) {
   useTitle('Customers');
   const asked = given(query, ['find']);
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
-    const { data, next } = await api.get(`/accounts?${search}`);
-    return { data: data.map((account) => ({ ...account, id: account.accountId })), next };
-  };
-  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, query.toString()], isPaused);
+  const list = useList(api, '/accounts', { asked, everyMs, rowsOf: withId('accountId') });
   return html`
     <main>
       <div class="head">
@@ -78,9 +72,8 @@ function Rows({ accounts, isSearch }) {
 }
 
 function NewCustomer({ api, refresh }) {
-  const act = async ({ name, models, channels, why }) => {
-    const limits = { ...(models ? { models } : {}), ...(channels ? { channels } : {}) };
-    const { data } = await api.post('/accounts', { name, ...limits, ...(why ? { why } : {}) });
+  const act = async (values) => {
+    const { data } = await api.post('/accounts', filled(values));
     refresh();
     return html`
       <p>The customer is made: ${customerLink(data.accountId)}</p>

@@ -8,6 +8,10 @@ import { html, useEffect, useRef, useState } from '../preact.js';
 import { recall, remember } from '../session.js';
 import { Foreign } from './parts.js';
 
+/** The fields of a form that are filled in. */
+export const filled = (values) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+
 const whyField = { name: 'why', label: 'Why', hint: 'for the log of operators', isRequired: true };
 
 /**

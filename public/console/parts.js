@@ -81,6 +81,8 @@ export function Facts({ rows }) {
 export const customerLink = (id) =>
   id ? html`<a href=${`#/customers/${encodeURIComponent(id)}`}><${Foreign} text=${id} /></a>` : '–';
 
+export const taskLink = (id) => id && html`<a href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
+
 /** A typed filter counts when the field is left, or with Enter. */
 export function Filter({ name, label, hint, query, view }) {
   const [value, setValue] = useState(query.get(name) ?? '');
@@ -91,12 +93,6 @@ export function Filter({ name, label, hint, query, view }) {
   </form>`;
 }
 
-/** Further pages would cost a call each, and what they show changes seldom. */
-export const onFirstPage =
-  (rows, everyMs) =>
-  ({ data }) =>
-    data.length > rows ? null : everyMs;
-
 /** Downloads the whole list that is shown. */
 export function CsvLink({ path, asked = {} }) {
   const search = new URLSearchParams({ ...asked, format: 'csv' });
@@ -106,6 +102,8 @@ export function CsvLink({ path, asked = {} }) {
 /** The filters of a list that are set. */
 export const given = (query, names) =>
   Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+
+export const titled = (word) => word[0].toUpperCase() + word.slice(1);
 
 export function useTitle(title) {
   useEffect(() => {

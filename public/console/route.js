@@ -1,6 +1,7 @@
 // The address of a view: `#/tasks?status=failed`. Filters are part of it, so that a reload, the back
 // button and a link that is sent to a colleague show the same.
 
+import { decoded } from '../hooks.js';
 import { useEffect, useState } from '../preact.js';
 
 export function useAddress() {
@@ -17,15 +18,6 @@ function read() {
   const [path = '', query = ''] = location.hash.slice(1).split('?');
   const [, view = '', id = ''] = path.split('/');
   return { view: view || 'attention', id: decoded(id), query: new URLSearchParams(query) };
-}
-
-/** Somebody may have typed the address. */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Changes one filter of the list and shows its first page. */

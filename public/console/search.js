@@ -9,7 +9,7 @@ const keys = /\bv[ko]_[\w-]{5,}/gi;
 const secrets = /whsec_\S*|^\s*https?:\/\/\S*/gi;
 
 /** Keys, secrets of webhooks and links to files stay in the browser. Nothing is found by the latter two. */
-export const withoutSecrets = (text) =>
+const withoutSecrets = (text) =>
   text
     .replace(secrets, '')
     .replace(keys, (key) => key.slice(-4))

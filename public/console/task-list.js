@@ -2,9 +2,8 @@
 
 import { Select } from '../controls.js';
 import { money } from '../format.js';
-import { MoreButton, usePages } from '../pagination.js';
+import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
-import { isPaused } from './keyboard.js';
 import {
   Banner,
   CsvLink,
@@ -12,16 +11,16 @@ import {
   Filter,
   Foreign,
   given,
-  onFirstPage,
   State,
   Table,
   Time,
+  taskLink,
 } from './parts.js';
 import { filter } from './route.js';
+import { useList, withId } from './use-list.js';
 
 const statuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'];
 const everyMs = 4_000;
-const pageRows = 50;
 const filters = [
   ['account', 'Customer', 'id or name'],
   ['model', 'Model', ''],
@@ -39,13 +38,7 @@ export function TaskList({ api, query, view, fixed = {} }) {
     ...given(query, ['status', 'oldestFirst', ...typed.map(([name]) => name)]),
     ...fixed,
   };
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
-    const { data, next } = await api.get(`/tasks?${search}`);
-    return { data: data.map((task) => ({ ...task, id: task.taskId })), next };
-  };
-  const key = new URLSearchParams(asked).toString();
-  const list = usePages(ask, pageRows, onFirstPage(pageRows, everyMs), [api, key], isPaused);
+  const list = useList(api, '/tasks', { asked, everyMs, rowsOf: withId('taskId') });
   return html`
     <div class="filters">
       <${Select} label="Status" name="status" value=${query.get('status') ?? ''}
@@ -81,7 +74,7 @@ function Rows({ tasks, isPart, hidden }) {
 
 export const taskColumns = [
   ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
-  ['Task', ({ taskId }) => html`<a href=${`#/tasks/${taskId}`}>…${taskId.slice(-6)}</a>`],
+  ['Task', ({ taskId }) => taskLink(taskId)],
   ['Customer', ({ accountId }) => customerLink(accountId)],
   ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
   [

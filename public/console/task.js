@@ -83,7 +83,7 @@ function Head({ data }) {
     ['Created', html`<${Time} at=${createdAt} />`],
     ['Deadline', html`<${Time} at=${deadlineAt} />`],
     ['Trace', html`<${Foreign} text=${traceId || '–'} />`],
-    ...(labels.length > 0 ? [['Labels', html`<${Foreign} text=${labels.join(', ')} />`]] : []),
+    labels.length > 0 && ['Labels', html`<${Foreign} text=${labels.join(', ')} />`],
   ];
   return html`<${Facts} rows=${rows} />`;
 }
@@ -159,17 +159,11 @@ function Jobs({ jobs }) {
       ].filter(([, value]) => value);
       return html`<div key=${job.kind}>
         <h3>${job.kind.replace('_', '-')}</h3>
-        <dl class="facts">
-          ${facts.map(
-            ([name, value]) => html`<div key=${name}>
-              <dt>${name}</dt>
-              <dd>
-                <${Foreign} text=${value} />
-                ${name === 'Upstream id' && html`<${CopyButton} text=${value} />`}
-              </dd>
-            </div>`,
-          )}
-        </dl>
+        <${Facts} rows=${facts.map(([name, value]) => [
+          name,
+          html`<${Foreign} text=${value} />
+            ${name === 'Upstream id' && html`<${CopyButton} text=${value} />`}`,
+        ])} />
       </div>`;
     })}
   </section>`;

@@ -1,10 +1,10 @@
 // The chart and the table of one report of usage, and the figures as CSV.
 
 import { Bars } from '../bars.js';
-import { count, exactMoney } from '../format.js';
+import { count, exactMillionths, exactMoney, millionths } from '../format.js';
 import { html, useState } from '../preact.js';
 import { stacksOf } from '../stacks.js';
-import { Foreign } from './parts.js';
+import { Foreign, titled } from './parts.js';
 
 const titles = {
   ...{ day: 'Day', week: 'Week from', month: 'Month' },
@@ -16,16 +16,12 @@ const rowsShown = 200;
 
 const nameIn = (row, by) => (by ? row[by] || absent[by] || '–' : 'all');
 
-/** Amounts are added in millionths, so that their sums are exact. */
-const millionths = (amount) => Math.round(Number(amount ?? 0) * 1e6);
-
 const isMoney = (measure) => ['charged', 'cost', 'margin'].includes(measure);
 
 export function Report({ data, asked, measure, seesCosts, currency, csv }) {
   const { per, by } = asked;
-  const value = isMoney(measure) ? (row) => millionths(row[measure]) : (row) => row[measure];
-  const text = (number) =>
-    isMoney(measure) ? exactMoney((number / 1e6).toFixed(6), currency) : count(number);
+  const value = isMoney(measure) ? (row) => millionths(row[measure] ?? 0) : (row) => row[measure];
+  const text = (number) => (isMoney(measure) ? exactMillionths(number, currency) : count(number));
   const stacks = stacksOf(data.rows, {
     ...{ from: firstDay(data.rows, asked), to: asked.to, per },
     ...{ nameOf: (row) => nameIn(row, by), amountOf: value },
@@ -59,7 +55,6 @@ export function Report({ data, asked, measure, seesCosts, currency, csv }) {
 }
 
 const jobsText = (jobs) => `${count(jobs)} ${jobs === 1 ? 'job' : 'jobs'}`;
-const titled = (word) => word[0].toUpperCase() + word.slice(1);
 const costly = (measure) => measure === 'cost' || measure === 'margin';
 
 /** A chart of everything begins with the first period that has something. */

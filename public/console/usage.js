@@ -6,12 +6,17 @@ import { usePolled } from '../hooks.js';
 import { html } from '../preact.js';
 import { daysBefore, periodFor } from '../stacks.js';
 import { isPaused } from './keyboard.js';
-import { Banner, Filter, State, useTitle } from './parts.js';
+import { Banner, Filter, given, State, titled, useTitle } from './parts.js';
 import { filter } from './route.js';
 import { Report } from './usage-report.js';
 
 const everyMs = 60_000;
-const filters = ['account', 'model', 'key', 'channel'];
+const filters = [
+  ['account', 'Customer', 'id or name'],
+  ['model', 'Model', ''],
+  ['key', 'Key', 'its id'],
+  ['channel', 'Channel', ''],
+];
 const presets = [
   ['today', 'Today'],
   ['yesterday', 'Yesterday'],
@@ -39,22 +44,24 @@ export function UsagePage({ api, me, query }) {
   const seesCosts = me.role !== 'viewer';
   const asked = askedIn(query, me.timeZone);
   const { from, to, per, by } = asked;
-  const search = new URLSearchParams({ from, to, by: by ? `${per},${by}` : per });
-  for (const name of filters) if (query.get(name)) search.set(name, query.get(name));
+  const filtered = given(
+    query,
+    filters.map(([name]) => name),
+  );
+  const search = new URLSearchParams({ from, to, by: by ? `${per},${by}` : per, ...filtered });
   const report = usePolled(
     async () => ({ ...(await api.get(`/usage?${search}`)), asked, search: search.toString() }),
     () => everyMs,
     [api, search.toString()],
     isPaused,
   );
-  const measure = [...measures, ...(seesCosts ? costs : [])].includes(asked.measure)
-    ? asked.measure
-    : 'charged';
+  const seen = seesCosts ? [...measures, ...costs] : measures;
+  const measure = seen.includes(asked.measure) ? asked.measure : 'charged';
   const data = report.value?.data;
   return html`
     <main>
       <h1>Usage</h1>
-      <${Choices} ...${{ query, asked, measure, seesCosts }} />
+      <${Choices} ...${{ query, asked, measure, seen }} />
       <${Banner} lost=${report.lost} />
       <${State} of=${report} />
       ${
@@ -109,7 +116,7 @@ const isDay = (text) => /^[12]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date
 
 const todayIn = (timeZone) => new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date());
 
-function Choices({ query, asked, measure, seesCosts }) {
+function Choices({ query, asked, measure, seen }) {
   const chosen = (name) => (value) => filter('usage', query, name, value);
   const rangeChosen = (value) => {
     const next = new URLSearchParams(query);
@@ -118,7 +125,7 @@ function Choices({ query, asked, measure, seesCosts }) {
     next.set('to', asked.to);
     return filter('usage', next, 'from', asked.from);
   };
-  const titled = (names) => names.map((name) => [name, name[0].toUpperCase() + name.slice(1)]);
+  const options = (names) => names.map((name) => [name, titled(name)]);
   return html`<div class="filters">
     <${Select} label="Days" name="range" value=${asked.range} options=${presets} onValue=${rangeChosen} />
     ${
@@ -129,17 +136,12 @@ function Choices({ query, asked, measure, seesCosts }) {
       )
     }
     <${Select} label="A bar for each" name="per" value=${asked.per} onValue=${chosen('per')}
-      options=${titled(['day', 'week', 'month'])} />
+      options=${options(['day', 'week', 'month'])} />
     <${Select} label="Split by" name="by" value=${asked.by} options=${dimensions}
       onValue=${chosen('by')} />
     <${Select} label="Measure" name="measure" value=${measure} onValue=${chosen('measure')}
-      options=${titled([...measures, ...(seesCosts ? costs : [])])} />
-    ${[
-      ['account', 'Customer', 'id or name'],
-      ['model', 'Model', ''],
-      ['key', 'Key', 'its id'],
-      ['channel', 'Channel', ''],
-    ].map(
+      options=${options(seen)} />
+    ${filters.map(
       ([name, label, hint]) =>
         html`<${Filter} key=${name} ...${{ name, label, hint, query }} view="usage" />`,
     )}

@@ -1,11 +1,12 @@
 // One console and one browser for the tests of a page: sign-in, axe in both themes and at two widths, and
 // what the browser complained about.
 
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { OperatorRole } from '../../src/operators/roles.rules';
-import { findChromium } from '../playground/browser';
+import { findChromium, launchBrowser } from '../playground/browser';
 import { violationsOf } from '../support/axe';
 import { startConsole, type TestConsole } from '../support/console';
+import { starting } from '../support/starting';
 import { until } from '../support/until';
 
 const executablePath = findChromium();
@@ -28,12 +29,9 @@ export interface ConsoleInBrowser {
   close(): Promise<void>;
 }
 
-export async function openConsole(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<ConsoleInBrowser> {
-  const served = await startConsole({ settings, isTimed: true });
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-  const browser: Browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+export async function openConsole(): Promise<ConsoleInBrowser> {
+  const served = await startConsole({ isTimed: true });
+  const browser = await starting(() => launchBrowser(executablePath ?? ''));
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
@@ -87,13 +85,6 @@ export async function openConsole(
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             const where = `${colorScheme}, ${width}, ${state}`;
             found.push(...(await violationsOf(page)).map((one) => `${where}: ${one}`));
-            // A folder for a picture of each state, to look at.
-            if (process.env.SHOTS) {
-              await page.screenshot({
-                path: `${process.env.SHOTS}/${state}-${width}-${colorScheme}.png`,
-                fullPage: true,
-              });
-            }
           }
           const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
           if (wide > width) found.push(`${width}, ${state}: the page is ${wide} wide`);

@@ -1,44 +1,26 @@
 // Tests the page of the console with a real browser: sign-in, the list of tasks, one task with why it
 // waits, and the acts that ask why. axe checks the views in both themes and at two widths.
 
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { findChromium } from '../playground/browser';
 import { adminWith } from '../support/admin';
 import { violationsOf } from '../support/axe';
 import { anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
-import { startConsole, type TestConsole } from '../support/console';
 import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
-
-const executablePath = findChromium();
-const describeInBrowser = executablePath ? describe : describe.skip;
+import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-browser';
 
 describeInBrowser('the console in a browser', () => {
-  let served: TestConsole;
-  let browser: Browser;
-  let page: Page;
+  let opened: ConsoleInBrowser;
+  let served: ConsoleInBrowser['served'];
+  let page: ConsoleInBrowser['page'];
   let temporal: Awaited<ReturnType<typeof connectTemporal>>;
   let taskId: string;
-  const complaints: string[] = [];
-  const hosts = new Set<string>();
   const admin = adminWith(() => served.environment);
+  const signIn: ConsoleInBrowser['signIn'] = (role, hash) => opened.signIn(role, hash);
 
   beforeAll(async () => {
-    [served, temporal] = await Promise.all([startConsole(), connectTemporal()]);
-    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args });
-    page = await browser.newPage();
-    page.setDefaultTimeout(60_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      const isRefusal = message.text().startsWith('Failed to load resource');
-      if (message.type() === 'error' && !isRefusal) complaints.push(message.text());
-    });
-    page.on('request', (request) => hosts.add(new URL(request.url()).host));
-    // On a busy machine the first page of a browser takes longest.
-    await page.goto(served.url);
-    await page.getByLabel('Key of an operator').waitFor({ timeout: 150_000 });
+    [opened, temporal] = await Promise.all([openConsole(), connectTemporal()]);
+    ({ served, page } = opened);
     const { db } = served.database;
     const accountId = await anAccountWith(db, 'acct_1', 100_000_000);
     taskId = aTaskId();
@@ -58,27 +40,9 @@ describeInBrowser('the console in a browser', () => {
     );
   });
   afterAll(async () => {
-    await browser?.close();
+    await opened?.close();
     await temporal?.close();
-    await served?.close();
   });
-
-  const signIn = async (role: 'viewer' | 'operator', hash: string) => {
-    await page.context().clearCookies();
-    // A change of the machine's networks ends the requests of the browser: the page is loaded again.
-    const label = page.getByLabel('Key of an operator');
-    await until('the sign-in is shown', async () => {
-      await page.goto('about:blank');
-      await page.goto(`${served.url}/${hash}`);
-      return label.waitFor({ timeout: 15_000 }).then(
-        () => true,
-        () => false,
-      );
-    });
-    await label.fill(served.keys[role]);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText(`${role}, ${role}`).waitFor();
-  };
 
   test('a link to a filtered list shows the list after the sign-in, and leads to a task that says why it waits', async () => {
     await signIn('operator', '#/tasks?status=submitted&account=acct_1');
@@ -184,7 +148,7 @@ describeInBrowser('the console in a browser', () => {
     await admin('operators disable operator');
     await page.getByLabel('Key of an operator').waitFor();
     expect(page.url()).toContain(taskId);
-    expect(complaints).toEqual([]);
-    await until('only the console was asked', () => hosts.size === 1);
+    expect(opened.complaints).toEqual([]);
+    await until('only the console was asked', () => opened.hosts.size === 1);
   });
 });

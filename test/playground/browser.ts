@@ -69,7 +69,7 @@ export function describeInBrowser(name: string, tests: (site: Site) => void): vo
   });
 }
 
-async function launchBrowser(path: string): Promise<Browser> {
+export async function launchBrowser(path: string): Promise<Browser> {
   // In containers Chromium runs as root and /dev/shm is small. Without these flags Chromium fails
   // there.
   const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];

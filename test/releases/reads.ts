@@ -7,7 +7,7 @@ import { possibleRoutes, shapedRoutes } from '../support/routes';
 import type { Service } from '../support/service';
 import type { TableRow } from './rows';
 
-export interface Read {
+interface Read {
   readonly as: 'caller' | 'operator';
   /** With `<month>` for the present month. */
   readonly path: string;

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { hashOf, migrations } from '../../src/database/migrations';
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 export type TableRow = readonly [table: string, row: Row];
 
 export interface Frozen {

@@ -12,6 +12,12 @@ export const catalogueText = file('catalogue.yaml');
 export const arkCatalogueText = file('catalogue.ark.yaml');
 export const exampleText = file('catalogue.example.yaml');
 
+/** The catalogue of the studio with each price for tokens doubled. */
+export const dearerText = catalogueText.replaceAll(
+  /(perMillionTokens: ")(\d+)/g,
+  (_, name: string, price: string) => `${name}${Number(price) * 2}`,
+);
+
 /** Parses a catalogue with the protocols of the service. */
 export function parseCatalogue(
   text: string,

@@ -2,18 +2,13 @@
 // each channel.
 
 import { exactMoney } from '../../format.js';
-import { usePolled } from '../../hooks.js';
+import { useRead } from '../../hooks.js';
 import { html } from '../../preact.js';
 import { isPaused } from '../keyboard.js';
 import { Banner, Foreign, State } from '../parts.js';
 
 export function Catalogue({ api, seesCosts }) {
-  const shown = usePolled(
-    () => api.get('/catalogue'),
-    () => 60_000,
-    [api],
-    isPaused,
-  );
+  const shown = useRead(api, '/catalogue', 60_000, isPaused);
   const data = shown.value?.data;
   return html`<section class="card" aria-label="Catalogue">
     <h2>Catalogue</h2>

@@ -2,11 +2,11 @@
 // operators what a create would cost, and what a changed catalogue would change.
 
 import { exactMoney } from '../../format.js';
-import { usePolled } from '../../hooks.js';
+import { usePolled, useRead } from '../../hooks.js';
 import { html, useState } from '../../preact.js';
 import { AskWhy } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, Foreign, State, Time, useTitle } from '../parts.js';
+import { Banner, Facts, Foreign, State, Time, useTitle } from '../parts.js';
 import { Catalogue } from './catalogue.js';
 import { Preview } from './preview.js';
 import { Routes } from './routes.js';
@@ -16,12 +16,7 @@ const everyMs = 10_000;
 export function ChannelsPage({ api, me }) {
   useTitle('Channels');
   const mayAct = me.role !== 'viewer';
-  const list = usePolled(
-    () => api.get('/channels'),
-    () => everyMs,
-    [api],
-    isPaused,
-  );
+  const list = useRead(api, '/channels', everyMs, isPaused);
   const margins = usePolled(
     () => (mayAct ? api.get('/margins?by=channel&days=7') : { data: [] }),
     () => 60_000,
@@ -69,7 +64,7 @@ function Channel({ api, channel, margin, mayAct, currency, refresh }) {
       pausedAt &&
       html`<p><${Foreign} text=${`${pausedBy} paused it: "${pausedWhy}"`} />, <${Time} at=${pausedAt} /> UTC</p>`
     }
-    <${Facts} ...${{ channel, protocol, margin, currency }} />
+    <${ChannelFacts} ...${{ channel, protocol, margin, currency }} />
     ${
       mayAct &&
       html`<div class="actions">
@@ -85,23 +80,18 @@ function Channel({ api, channel, margin, mayAct, currency, refresh }) {
   </li>`;
 }
 
-function Facts({ channel, protocol, margin, currency }) {
+function ChannelFacts({ channel, protocol, margin, currency }) {
   const { waiting, sending, open, reported, jobsMax, roundAt, restsUntil, lastFault, faultAt } =
     channel;
-  const rows = [
-    ['Protocol', protocol ?? '–'],
+  return html`<${Facts} rows=${[
+    ['Protocol', protocol],
     ['Slots', `${sending + open} of ${jobsMax ?? 'any number'} used`],
     ['Jobs', `${waiting} waiting, ${sending} being sent, ${open} open, ${reported} ended`],
     ['Last round', html`<${Time} at=${roundAt} />`],
-    ...(restsUntil ? [['Rests until', html`<${Time} at=${restsUntil} />`]] : []),
-    ...(lastFault
-      ? [['Last fault', html`<${Foreign} text=${lastFault} />, <${Time} at=${faultAt} />`]]
-      : []),
-    ...(margin ? [['7 days', sevenDays(margin, currency)]] : []),
-  ];
-  return html`<dl class="facts">
-    ${rows.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
-  </dl>`;
+    restsUntil && ['Rests until', html`<${Time} at=${restsUntil} />`],
+    lastFault && ['Last fault', html`<${Foreign} text=${lastFault} />, <${Time} at=${faultAt} />`],
+    margin && ['7 days', sevenDays(margin, currency)],
+  ]} />`;
 }
 
 function sevenDays({ jobs, withoutCost, charged, cost, margin }, currency) {

@@ -2,16 +2,13 @@
 
 import { money } from '../../format.js';
 import { html } from '../../preact.js';
-import { AskWhy, FormDialog } from '../dialog.js';
+import { AskWhy, FormDialog, filled } from '../dialog.js';
 import { Time } from '../parts.js';
 import { Part } from './part.js';
 
-const periods = ['day', 'month', 'total'];
-
 export function Budgets({ api, may, account: { accountId, currency } }) {
   const path = `/accounts/${encodeURIComponent(accountId)}/budgets`;
-  const actions = (refresh) =>
-    may.act && html`<${SetBudget} ...${{ api, path, refresh, accountId }} />`;
+  const actions = (refresh) => may.act && html`<${SetBudget} ...${{ api, path, refresh }} />`;
   return html`<${Part} title="Budgets" everyMs=${null} ...${{ api, path, actions }}>
     ${(budgets, refresh) =>
       budgets.length === 0
@@ -68,7 +65,7 @@ function SetBudget({ api, path, refresh }) {
     fields=${[
       {
         ...{ name: 'period', label: 'Period', value: 'month' },
-        options: periods.map((one) => [one, ofPeriod[one]]),
+        options: Object.entries(ofPeriod),
       },
       { name: 'limit', label: 'Limit', hint: 'such as 100.00', isRequired: true },
       { name: 'key', label: 'Key', hint: 'its id; empty: all keys together' },
@@ -79,8 +76,7 @@ function SetBudget({ api, path, refresh }) {
       },
     ]}
     act=${async (values) => {
-      const body = Object.entries(values).filter(([, value]) => value !== '');
-      await api.post(path, Object.fromEntries(body));
+      await api.post(path, filled(values));
       refresh();
     }} />`;
 }

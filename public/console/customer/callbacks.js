@@ -1,10 +1,10 @@
 // The webhooks of a customer, and its callbacks: those that were given up come first.
 
-import { MoreButton, usePages } from '../../pagination.js';
+import { MoreButton } from '../../pagination.js';
 import { html, useState } from '../../preact.js';
 import { FormDialog, Secrets } from '../dialog.js';
-import { isPaused } from '../keyboard.js';
-import { CsvLink, Foreign, onFirstPage, State, Table, Time, wordsOf } from '../parts.js';
+import { CsvLink, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
+import { useList, withId } from '../use-list.js';
 import { Part } from './part.js';
 
 const everyMs = 10_000;
@@ -72,12 +72,10 @@ function TestButton({ api, webhookId }) {
 
 function Callbacks({ api, may, path, accountId, state, title, none }) {
   const asked = { account: accountId, state };
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
-    const { data, next } = await api.get(`/callbacks?${search}`);
-    return { data: data.map((callback) => ({ ...callback, id: callback.taskId })), next };
-  };
-  const list = usePages(ask, 20, onFirstPage(20, everyMs), [api, accountId, state], isPaused);
+  const list = useList(api, '/callbacks', {
+    ...{ asked, size: 20, everyMs },
+    rowsOf: withId('taskId'),
+  });
   const { rows, refresh } = list;
   return html`<section class="card" aria-label=${title}>
     <div class="head">
@@ -93,10 +91,7 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
         ? html`<p>${none}</p>`
         : html`<${Table} label=${title} rows=${rows} keyOf=${({ taskId }) => taskId}
             columns=${[
-              [
-                'Task',
-                ({ taskId }) => html`<a href=${`#/tasks/${taskId}`}>…${taskId.slice(-6)}</a>`,
-              ],
+              ['Task', ({ taskId }) => taskLink(taskId)],
               ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
               ['Deliveries', ({ deliveries }) => deliveries, true],
               state === 'pending' && ['Next (UTC)', ({ nextAt }) => html`<${Time} at=${nextAt} />`],

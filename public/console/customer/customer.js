@@ -1,7 +1,7 @@
 // One customer. Its tab is in the address. Actions that the role would be refused are not shown.
 
 import { CopyButton } from '../../controls.js';
-import { usePolled } from '../../hooks.js';
+import { useRead } from '../../hooks.js';
 import { html } from '../../preact.js';
 import { AskWhy, FormDialog } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
@@ -28,12 +28,7 @@ const tabs = [
 
 export function CustomerPage({ api, me, id, query }) {
   const path = `/accounts/${encodeURIComponent(id)}`;
-  const shown = usePolled(
-    () => api.get(path),
-    () => everyMs,
-    [api, id],
-    isPaused,
-  );
+  const shown = useRead(api, path, everyMs, isPaused);
   const account = shown.value?.data;
   useTitle(account?.name ?? 'Customer');
   const tab = tabs.find(([name]) => name === query.get('tab'))?.[0] ?? 'overview';
@@ -64,10 +59,10 @@ export function CustomerPage({ api, me, id, query }) {
 }
 
 function Tab({ tab, ...shared }) {
-  const { api, me, account, query, view } = shared;
+  const { api, account, query, view } = shared;
   const { accountId } = account;
   if (tab === 'tasks') {
-    return html`<${TaskList} ...${{ api, me, query, view }} fixed=${{ account: accountId }} />`;
+    return html`<${TaskList} ...${{ api, query, view }} fixed=${{ account: accountId }} />`;
   }
   if (tab === 'statement') return html`<${StatementTab} ...${shared} />`;
   if (tab === 'keys') return html`<${KeysTab} ...${shared} />`;
@@ -78,7 +73,7 @@ function Tab({ tab, ...shared }) {
   return html`<${Overview} ...${shared} />`;
 }
 
-function Head({ api, may, account, path, refresh, me }) {
+function Head({ api, may, account, path, refresh }) {
   const { accountId, name, disabledAt, erasedAt } = account;
   return html`
     <div>
@@ -92,7 +87,7 @@ function Head({ api, may, account, path, refresh, me }) {
     ${
       may.act &&
       html`<div class="actions">
-        ${may.own && html`<${MoneyActions} ...${{ api, account, path, refresh, me }} />`}
+        ${may.own && html`<${MoneyActions} ...${{ api, account, path, refresh }} />`}
         <${Terms} ...${{ api, account, path, refresh }} />
         <${Closing} ...${{ api, account, path, refresh }} />
       </div>`

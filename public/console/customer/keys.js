@@ -1,10 +1,10 @@
 // The keys of a customer: what each may do, a new one, its rates, and its end. A key is shown once.
 
-import { MoreButton, usePages } from '../../pagination.js';
+import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { AskWhy, FormDialog, Secrets } from '../dialog.js';
-import { isPaused } from '../keyboard.js';
-import { Banner, CsvLink, Foreign, onFirstPage, State, Table, Time } from '../parts.js';
+import { AskWhy, FormDialog, filled, Secrets } from '../dialog.js';
+import { Banner, CsvLink, Foreign, State, Table, Time } from '../parts.js';
+import { useList, withId } from '../use-list.js';
 
 const everyMs = 30_000;
 const rates = [
@@ -14,12 +14,7 @@ const rates = [
 
 export function KeysTab({ api, may, account: { accountId } }) {
   const asked = { account: accountId };
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
-    const { data, next } = await api.get(`/keys?${search}`);
-    return { data: data.map((key) => ({ ...key, id: key.keyId })), next };
-  };
-  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, accountId], isPaused);
+  const list = useList(api, '/keys', { asked, everyMs, rowsOf: withId('keyId') });
   const { refresh } = list;
   const words = (names) => (names ? html`<${Foreign} text=${names.join(', ')} />` : 'all');
   return html`
@@ -56,9 +51,7 @@ export function KeysTab({ api, may, account: { accountId } }) {
 
 function NewKey({ api, accountId, refresh }) {
   const act = async (values) => {
-    const given = Object.entries(values).filter(([, value]) => value !== '');
-    const body = { account: accountId, ...Object.fromEntries(given) };
-    const { data } = await api.post('/keys', body);
+    const { data } = await api.post('/keys', { account: accountId, ...filled(values) });
     refresh();
     return html`<${Secrets} rows=${[['API key', data.apiKey]]} />`;
   };

@@ -2,9 +2,9 @@
 // answer came, so a form that is sent twice moves the money once. A second step repeats in words what will be.
 
 import { newAttempt } from '../../api.js';
-import { exactMoney } from '../../format.js';
+import { exactMillionths, exactMoney, millionths } from '../../format.js';
 import { html } from '../../preact.js';
-import { FormDialog } from '../dialog.js';
+import { FormDialog, filled } from '../dialog.js';
 import { Foreign } from '../parts.js';
 
 const aReference = (word) => `${word}-${newAttempt().slice(0, 12)}`;
@@ -26,8 +26,7 @@ const about = (word) => [
 
 export function MoneyActions({ api, account, path, refresh }) {
   const record = (to) => async (values) => {
-    const given = Object.entries(values).filter(([, value]) => value !== '');
-    const { data } = await api.post(`${path}/${to}`, Object.fromEntries(given));
+    const { data } = await api.post(`${path}/${to}`, filled(values));
     refresh();
     return data.recorded
       ? html`<p>It is recorded as <code>${data.reference}</code>. Available now:
@@ -58,16 +57,13 @@ export function MoneyActions({ api, account, path, refresh }) {
   `;
 }
 
-const micros = (amount) => Math.round(Number(amount) * 1e6);
-
 /** The server reads the amount. A form that the page cannot read is shown as it was typed. */
 function Words({ account: { name, available, currency }, amount, sign }) {
-  const moved = micros(amount);
-  const after = (micros(available) + sign * moved) / 1e6;
-  const text = (number) => exactMoney(number.toFixed(6), currency);
+  const moved = millionths(amount);
+  const text = (number) => exactMillionths(number, currency);
   return html`
     <p>
-      <strong>${Number.isNaN(moved) ? amount : text(moved / 1e6)}</strong>
+      <strong>${Number.isNaN(moved) ? amount : text(moved)}</strong>
       ${sign > 0 ? ' is added to ' : ' is taken from '}
       <strong><${Foreign} text=${name} /></strong>.
     </p>
@@ -75,7 +71,7 @@ function Words({ account: { name, available, currency }, amount, sign }) {
       !Number.isNaN(moved) &&
       html`<p>
         Its available balance is ${exactMoney(available, currency)} now, and becomes
-        <strong>${` ${text(after)}`}</strong> if nothing else moves.
+        <strong>${` ${text(millionths(available) + sign * moved)}`}</strong> if nothing else moves.
       </p>`
     }
     <p class="small">Check the name and the amount. It cannot be undone, only corrected.</p>

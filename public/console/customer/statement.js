@@ -2,12 +2,12 @@
 
 import { Select } from '../../controls.js';
 import { exactMoney } from '../../format.js';
-import { usePolled } from '../../hooks.js';
-import { MoreButton, usePages } from '../../pagination.js';
+import { useRead } from '../../hooks.js';
+import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { isPaused } from '../keyboard.js';
-import { Banner, CsvLink, Facts, Foreign, onFirstPage, State, Table, Time } from '../parts.js';
+import { Banner, CsvLink, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { filter } from '../route.js';
+import { useList } from '../use-list.js';
 
 const everyMs = 10_000;
 const monthsMax = 24;
@@ -23,12 +23,10 @@ const kinds = {
 
 export function StatementTab({ api, account, path, query, view }) {
   const { currency } = account;
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ limit, ...(after ? { after } : {}) });
-    const { data, next } = await api.get(`${path}/statement?${search}`);
-    return { data: data.movements, next };
-  };
-  const list = usePages(ask, 50, onFirstPage(50, everyMs), [api, path], isPaused);
+  const list = useList(api, `${path}/statement`, {
+    everyMs,
+    rowsOf: ({ movements }) => movements,
+  });
   const months = monthsSince(account.createdAt);
   const month = months.includes(query.get('month')) ? query.get('month') : '';
   return html`
@@ -57,11 +55,7 @@ export function StatementTab({ api, account, path, query, view }) {
                 true,
               ],
               ['Reason', ({ kind, reason }) => ownReason(kind, reason)],
-              [
-                'Task',
-                ({ taskId }) =>
-                  taskId && html`<a href=${`#/tasks/${taskId}`}>…${taskId.slice(-6)}</a>`,
-              ],
+              ['Task', ({ taskId }) => taskLink(taskId)],
             ]} />`)
     }
     <p class="actions">
@@ -90,11 +84,7 @@ function monthsSince(createdAt) {
 }
 
 function Month({ api, path, month }) {
-  const summary = usePolled(
-    () => api.get(`${path}/summary?month=${month}`),
-    () => null,
-    [api, path, month],
-  );
+  const summary = useRead(api, `${path}/summary?month=${month}`, null);
   const data = summary.value?.data;
   return html`<section class="card" aria-label=${`Summary of ${month}`}>
     <h2>Summary of ${month}</h2>

@@ -1,9 +1,8 @@
 // The acts of operators, the newest first.
 
 import { CopyButton } from '../../controls.js';
-import { MoreButton, usePages } from '../../pagination.js';
+import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { isPaused } from '../keyboard.js';
 import {
   Banner,
   CsvLink,
@@ -11,28 +10,18 @@ import {
   Filter,
   Foreign,
   given,
-  onFirstPage,
   State,
   Table,
   Time,
 } from '../parts.js';
+import { useList } from '../use-list.js';
 
 const everyMs = 10_000;
 
 /** `fixed`: filters that the page sets. */
 export function LogList({ api, query, view, fixed = {} }) {
   const asked = { ...given(query, ['who', 'account']), ...fixed };
-  const ask = async (after, limit) => {
-    const search = new URLSearchParams({ ...asked, limit, ...(after ? { after } : {}) });
-    return api.get(`/log?${search}`);
-  };
-  const list = usePages(
-    ask,
-    50,
-    onFirstPage(50, everyMs),
-    [api, new URLSearchParams(asked).toString()],
-    isPaused,
-  );
+  const list = useList(api, '/log', { asked, everyMs });
   return html`
     <div class="filters">
       <${Filter} name="who" label="Operator" hint="its name" ...${{ view, query }} />

@@ -11,7 +11,7 @@ export function LogPage({ api, me, query }) {
     <main>
       <h1>Log</h1>
       <${LogList} ...${{ api, query }} view="log" />
-      ${me.role === 'owner' && html`<${Operators} ...${{ api, me }} />`}
+      ${me.role === 'owner' && html`<${Operators} api=${api} />`}
     </main>
   `;
 }

@@ -2,7 +2,7 @@
 
 import { html } from '../../preact.js';
 import { Part } from '../customer/part.js';
-import { AskWhy, FormDialog, Secrets } from '../dialog.js';
+import { AskWhy, FormDialog, filled, Secrets } from '../dialog.js';
 import { Foreign, Table, Time } from '../parts.js';
 
 const expires = {
@@ -43,6 +43,13 @@ export function Operators({ api }) {
   `;
 }
 
+/** Sends the form, and shows the key in the answer. */
+const keyFrom = (api, path, refresh) => async (values) => {
+  const { data } = await api.post(path, filled(values));
+  refresh();
+  return html`<${Secrets} rows=${[[`Key of ${data.name}`, data.key]]} />`;
+};
+
 function NewOperator({ api, refresh }) {
   return html`<${FormDialog} title="New operator" label="New operator" asksWhy=${true}
     note="The key is shown once."
@@ -54,12 +61,7 @@ function NewOperator({ api, refresh }) {
       },
       { ...expires, hint: 'such as 2027-01-31; empty: never' },
     ]}
-    act=${async (values) => {
-      const given = Object.entries(values).filter(([, value]) => value !== '');
-      const { data } = await api.post('/operators', Object.fromEntries(given));
-      refresh();
-      return html`<${Secrets} rows=${[[`Key of ${data.name}`, data.key]]} />`;
-    }} />`;
+    act=${keyFrom(api, '/operators', refresh)} />`;
 }
 
 function Acts({ api, of: { operatorId, name }, refresh }) {
@@ -67,12 +69,7 @@ function Acts({ api, of: { operatorId, name }, refresh }) {
   return html`<div class="actions">
     <${FormDialog} title=${`Another key for ${name}`} label="Renew key" asksWhy=${true}
       note="The old key and its sessions end at once. The new key is shown once." fields=${[expires]}
-      act=${async (values) => {
-        const given = Object.entries(values).filter(([, value]) => value !== '');
-        const { data } = await api.post(`${path}/key`, Object.fromEntries(given));
-        refresh();
-        return html`<${Secrets} rows=${[[`Key of ${data.name}`, data.key]]} />`;
-      }} />
+      act=${keyFrom(api, `${path}/key`, refresh)} />
     <${AskWhy} title=${`Disable ${name}`} label="Disable" isDanger=${true}
       note="Its key is refused at once and its sessions end. This cannot be undone."
       act=${async (why) => {

@@ -83,6 +83,15 @@ function onStage(play: (stage: Stage) => Promise<void>, begin?: (world: World) =
     });
 }
 
+/** The first attempt waits for a turn at the channel, and the next one is accepted. */
+const firstWaitsFor = (channel: string) => (world: World) => {
+  world.script.submit = async (job) => {
+    if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
+    await waitForTurn(database.db, job, [channel]);
+    return { outcome: 'waiting' };
+  };
+};
+
 test(
   'an attempt whose lease has lapsed is failed, and the next attempt begins',
   onStage(async ({ world, taskId, silent, lapse }) => {
@@ -243,60 +252,42 @@ test(
 
 test(
   'a workflow that waits for a turn gets one if no attempt is at work',
-  onStage(
-    async ({ world, taskId, silent, lapse, row }) => {
-      await until('it waits', async () => (await row())?.state === 'waiting');
-      await until('no attempt is open', async () => {
-        const { raw } = await env.client.workflow.getHandle(taskId).describe();
-        return (raw.pendingActivities ?? []).length === 0;
-      });
-      // Temporal has lost the attempt that took this slot, and its worker.
-      const job = aJobInput({ taskId });
-      await beginPlacing(database.db, job);
-      const to = { channel: 'lost', upstreamModel: 'm' };
-      await takeSlot(database.db, job, to, null, 'lost');
-      expect(await row()).toMatchObject({ state: 'sending', owes: 'place' });
-      await lapse();
-      await until('an attempt takes the job over', () => world.submitted.length === 2);
-      expect(silent).toEqual([]);
-    },
-    (world) => {
-      world.script.submit = async (job) => {
-        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
-        await waitForTurn(database.db, job, ['lost']);
-        return { outcome: 'waiting' };
-      };
-    },
-  ),
+  onStage(async ({ world, taskId, silent, lapse, row }) => {
+    await until('it waits', async () => (await row())?.state === 'waiting');
+    await until('no attempt is open', async () => {
+      const { raw } = await env.client.workflow.getHandle(taskId).describe();
+      return (raw.pendingActivities ?? []).length === 0;
+    });
+    // Temporal has lost the attempt that took this slot, and its worker.
+    const job = aJobInput({ taskId });
+    await beginPlacing(database.db, job);
+    const to = { channel: 'lost', upstreamModel: 'm' };
+    await takeSlot(database.db, job, to, null, 'lost');
+    expect(await row()).toMatchObject({ state: 'sending', owes: 'place' });
+    await lapse();
+    await until('an attempt takes the job over', () => world.submitted.length === 2);
+    expect(silent).toEqual([]);
+  }, firstWaitsFor('lost')),
 );
 
 test(
   'an attempt that its turn has started is not failed',
-  onStage(
-    async ({ world, taskId, silent, row }) => {
-      await until('it waits', async () => (await row())?.state === 'waiting');
-      const { db } = database;
-      await giveTurns(db, 'slow', 1);
-      await db('jobs').where({ task_id: taskId }).update({ due_at: db.fn.now() });
-      // If the signal was sent first, this process would fail the attempt that it started.
-      const fail = async (...args: [FullActivityId, unknown]) => {
-        for (let ms = 0; ms < 1_000 && world.submitted.length < 2; ms += 50) await setTimeout(50);
-        return env.client.activity.fail(...args);
-      };
-      const client = { workflow: env.client.workflow, activity: { fail } } as never;
-      const events = { attemptSilent: (id: string) => silent.push(id) } as never;
-      await fulfilDue(owedTurns({ db, client, events }));
-      await until('the job is placed again', () => world.submitted.length === 2);
-      expect(silent).toEqual([]);
-    },
-    (world) => {
-      world.script.submit = async (job) => {
-        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
-        await waitForTurn(database.db, job, ['slow']);
-        return { outcome: 'waiting' };
-      };
-    },
-  ),
+  onStage(async ({ world, taskId, silent, row }) => {
+    await until('it waits', async () => (await row())?.state === 'waiting');
+    const { db } = database;
+    await giveTurns(db, 'slow', 1);
+    await db('jobs').where({ task_id: taskId }).update({ due_at: db.fn.now() });
+    // If the signal was sent first, this process would fail the attempt that it started.
+    const fail = async (...args: [FullActivityId, unknown]) => {
+      for (let ms = 0; ms < 1_000 && world.submitted.length < 2; ms += 50) await setTimeout(50);
+      return env.client.activity.fail(...args);
+    };
+    const client = { workflow: env.client.workflow, activity: { fail } } as never;
+    const events = { attemptSilent: (id: string) => silent.push(id) } as never;
+    await fulfilDue(owedTurns({ db, client, events }));
+    await until('the job is placed again', () => world.submitted.length === 2);
+    expect(silent).toEqual([]);
+  }, firstWaitsFor('slow')),
 );
 
 test(
@@ -345,25 +336,16 @@ test('a job that was planned at the moment at which its task ended is closed', a
 
 test(
   'the workflow of a stranded job is told that its job can be placed',
-  onStage(
-    async ({ world, taskId, row }) => {
-      await until('it waits', async () => (await row())?.state === 'waiting');
-      const { db } = database;
-      await releaseStranded(db, ['another']);
-      expect(await row()).toMatchObject({ state: 'planned', owes: 'turn' });
-      const events = {} as never;
-      await fulfilDue(owedTurns({ db, client: env.client, events }));
-      await until('the job is placed again', () => world.submitted.length === 2);
-      expect(world.submitted[1]).toMatchObject({ taskId });
-    },
-    (world) => {
-      world.script.submit = async (job) => {
-        if (world.submitted.length > 1) return { outcome: 'open', channel: 'x', upstreamId: '1' };
-        await waitForTurn(database.db, job, ['gone']);
-        return { outcome: 'waiting' };
-      };
-    },
-  ),
+  onStage(async ({ world, taskId, row }) => {
+    await until('it waits', async () => (await row())?.state === 'waiting');
+    const { db } = database;
+    await releaseStranded(db, ['another']);
+    expect(await row()).toMatchObject({ state: 'planned', owes: 'turn' });
+    const events = {} as never;
+    await fulfilDue(owedTurns({ db, client: env.client, events }));
+    await until('the job is placed again', () => world.submitted.length === 2);
+    expect(world.submitted[1]).toMatchObject({ taskId });
+  }, firstWaitsFor('gone')),
 );
 
 test(
