@@ -35,8 +35,10 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 RUN node -p "require('node:tls').rootCertificates.join('\n')" > certificates.crt
 
 FROM node:24.22.0-bookworm-slim AS base
-# The group of root may write too: some clusters run a container as any user of this group.
-RUN install -d -o node -g root -m 0775 /data
+# No process installs packages, so their tools go. The group of root may write too: some clusters run a container as any user of this
+# group.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn* \
+  && install -d -o node -g root -m 0775 /data
 WORKDIR /app
 COPY --from=packages /app/certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=packages /app/node_modules node_modules
