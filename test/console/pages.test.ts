@@ -79,6 +79,7 @@ describeInBrowser('the console in a browser', () => {
       { command: `tasks content ${taskId}`, via: 'console', why: 'case 7', who: 'operator' },
     ]);
     await page.getByRole('link', { name: 'Tasks' }).first().click();
+    await page.getByRole('heading', { name: 'Tasks' }).waitFor();
     await page.goBack();
     await page.getByRole('button', { name: 'Show content' }).waitFor();
   });

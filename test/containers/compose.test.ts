@@ -200,7 +200,8 @@ test('an image has its labels and no tools of packages, and runs as any user of 
     'org.opencontainers.image.revision': (await copy.sh('git rev-parse HEAD')).trim(),
     'org.opencontainers.image.licenses': 'MIT',
   });
-  const tools = 'command -v npm npx yarn corepack; ls /usr/local/lib/node_modules 2> /dev/null; echo none';
+  const tools =
+    'command -v npm npx yarn corepack; ls /usr/local/lib/node_modules 2> /dev/null; echo none';
   expect(await copy.sh(`docker run --rm --entrypoint sh ${image} -c '${tools}'`)).toBe('none\n');
   const written = 'id -u; mkdir /data/files && touch /data/files/x && echo written';
   const run = `docker run --rm --user 54321:0 --entrypoint sh ${image} -c '${written}'`;

@@ -49,6 +49,7 @@ export interface World {
 
 interface Ended {
   readonly id: string;
+  readonly atMs: number;
   readonly account: string;
   readonly job: Pick<Part, 'account' | 'key' | 'model' | 'channel'>;
 }
@@ -163,10 +164,13 @@ export async function writeWorld(
       const unknown = { channel: '', jobs: 1, withoutCost: 1 };
       parts.push({ ...none, ...job, ...unknown, atMs, kind: 'super_resolution', charged: share });
     }
-    ended.push({ id, account: job.account, job });
+    ended.push({ id, atMs, account: job.account, job });
   };
   const aCorrection = async () => {
-    const task = oneOf(ended);
+    // The last eight days are derived again. A correction of these days counts for no channel, once the
+    // jobs of its task are forgotten.
+    const isNew = (time: number, lastDays: number) => time > Date.now() - lastDays * dayMs;
+    const task = oneOf(ended.filter((one) => !isNew(atMs, 10) || isNew(one.atMs, 30)));
     const amount = oneOf([1, -1]) * (1 + below(500_000));
     if (!task || random() < 0.2) return give(oneOf(customers), 'correction', amount);
     await give(task.account, 'correction', amount, task.id);

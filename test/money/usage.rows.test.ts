@@ -247,7 +247,7 @@ const figures = [
   `model = 'other'`,
   `key_id = 'other'`,
   `day = day - 1`,
-  `account_id = 'acct_c'`,
+  `account_id = 'acct_d'`,
 ];
 test.each(figures)('the full audit finds a row that was changed by hand: %s', async (change) => {
   const { db } = database;

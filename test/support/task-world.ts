@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { CompleteAsyncError } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
+import { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
 import type { createCallbackActivities, createTaskActivities } from '../../activities';
@@ -76,7 +77,7 @@ export interface TaskHandle {
   result(): Promise<TaskObject>;
   cancel(): Promise<void>;
   terminate(): Promise<void>;
-  events(): Promise<number>;
+  events(): Promise<readonly string[]>;
   /** The number of timers that the workflow has started. */
   timers(): Promise<number>;
 }
@@ -254,7 +255,7 @@ async function startTask(world: World, asked: TaskInput, storedAtMs?: number): P
     result: () => handle.result() as Promise<TaskObject>,
     cancel: async () => void (await handle.cancel()),
     terminate: async () => void (await handle.terminate()),
-    events: async () => (await handle.fetchHistory()).events?.length ?? 0,
+    events: async () => ((await handle.fetchHistory()).events ?? []).map(nameOfEvent),
     timers: async () => {
       const { events } = await handle.fetchHistory();
       return (
@@ -284,4 +285,8 @@ async function completeJob(
     if (!(error instanceof ActivityNotFoundError)) throw error;
     await connection.testService?.unlockTimeSkipping({});
   }
+}
+
+function nameOfEvent({ eventType }: { readonly eventType?: unknown }): string {
+  return temporal.api.enums.v1.EventType[eventType as number]?.replace('EVENT_TYPE_', '') ?? '';
 }

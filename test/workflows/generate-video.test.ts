@@ -3,7 +3,6 @@
 
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { PlacedJob, PlacementAttempt } from '../../src/jobs/job.rules';
 import { attemptSignal, callbackWorkflowId, jobSignal, turnSignal } from '../../workflows/messages';
@@ -631,14 +630,12 @@ describe('the history', () => {
       world.hasCallback = true;
       const task = await world.start(input);
       await task.report(running);
-      const handle = world.env.client.workflow.getHandle(input.taskId);
-      const types = async () => ((await handle.fetchHistory()).events ?? []).map(nameOfEvent);
       await until('it has taken the report', async () =>
-        (await types()).includes('UPSERT_WORKFLOW_SEARCH_ATTRIBUTES'),
+        (await task.events()).includes('UPSERT_WORKFLOW_SEARCH_ATTRIBUTES'),
       );
       await task.report(aSuccess());
       await task.result();
-      const events = await types();
+      const events = await task.events();
       const counted = (name: string) => events.filter((type) => type === name).length;
       expect(events).toHaveLength(33);
       expect(counted('WORKFLOW_TASK_COMPLETED')).toBe(5);
@@ -656,15 +653,11 @@ describe('the history', () => {
         await world.env.sleep(wait as '1 min');
         await task.report(aSuccess());
         await task.result();
-        return task.events();
+        const types = await task.events();
+        // How many messages share a workflow task depends on when they arrive.
+        return types.filter((type) => !type.startsWith('WORKFLOW_TASK_')).sort();
       };
       const [short, long] = [await live('1 min'), await live('47 hours')];
-      // Two messages that arrive together share one workflow task, which saves three events. So the
-      // number is 27, 30 or 33. The time of waiting adds no events.
-      for (const events of [short, long]) expect([27, 30, 33]).toContain(events);
+      expect(long).toEqual(short);
     }));
 });
-
-function nameOfEvent({ eventType }: { readonly eventType?: unknown }): string {
-  return temporal.api.enums.v1.EventType[eventType as number]?.replace('EVENT_TYPE_', '') ?? '';
-}
