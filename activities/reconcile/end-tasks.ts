@@ -12,6 +12,7 @@ import { billing } from '../../src/planning/pricing.rules';
 import {
   findOpenRows,
   isLossConfirmed,
+  isStillOverdue,
   listOverdue,
   nextSlice,
   type OpenRow,
@@ -21,6 +22,7 @@ import { areTooManyUnknown } from '../../src/tasks/unknown-tasks.rules';
 import { workflowNames } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
+import { createFollowActivities } from '../jobs/read-and-cancel-job';
 import { closeTask } from '../money/billing';
 import { describeWorkflow, repeatEnded } from './describe-workflow';
 import { oneByOne } from './one-by-one';
@@ -30,17 +32,30 @@ type Ending = Pick<WorkerDeps, 'db' | 'client' | 'events' | 'now' | 'stopping'>;
 // Within this time after the deadline the workflow itself ends the task, unless the workflow cannot
 // run. A task whose video is made gets more time: it may take ten minutes to store the video, and
 // all workers may be away.
-const graceSeconds = 300;
-const madeGraceSeconds = 2 * 3_600;
+const grace = { graceSeconds: 300, madeGraceSeconds: 2 * 3_600 };
+
+// A provider that does not answer must not hold up the refunds. After this time of a run, tasks are
+// ended without another look at their jobs.
+const readsForMs = 60_000;
 
 /**
  * Ends tasks that are long past their deadline. Their workflows evidently do not work any more, so
- * they are terminated first. Returns the ids of the ended tasks.
+ * they are terminated first. After an outage a video may be made that no watcher has seen yet: then
+ * the task is left to its workflow. Returns the ids of the ended tasks.
  */
-export async function endOverdue(deps: Ending): Promise<string[]> {
+export async function endOverdue(deps: Ending & Pick<WorkerDeps, 'channels'>): Promise<string[]> {
   const ended: string[] = [];
-  const overdue = await listOverdue(deps.db, graceSeconds, madeGraceSeconds);
+  const overdue = await listOverdue(deps.db, grace);
+  const readUntil = performance.now() + readsForMs;
+  const { readJob } = createFollowActivities(deps);
   const stop = async (row: OpenRow): Promise<void> => {
+    const { plan, traceId } = row.task;
+    const kind = plan.enhancement ? 'super_resolution' : 'generation';
+    // The read stores what it finds. If it fails, the task expires, as at its deadline.
+    if (performance.now() < readUntil) {
+      await readJob({ taskId: row.id, kind, traceId }).catch(() => null);
+    }
+    if (!(await isStillOverdue(deps.db, row.id, grace))) return;
     await terminate(deps.client, row.id);
     if (await endTask(deps, row)) ended.push(row.id);
   };

@@ -115,7 +115,8 @@ export function searchesOfReconciler(db: Knex): Calls {
   return {
     'worker: tasks to start': () => claimStarts(db)(16),
     'reconciler: a slice of the open tasks': () => nextSlice(db, 200),
-    'reconciler: overdue tasks': () => listOverdue(db, 300, 7_200),
+    'reconciler: overdue tasks': () =>
+      listOverdue(db, { graceSeconds: 300, madeGraceSeconds: 7_200 }),
     'worker: jobs to cancel': () => claimCancels(db)(8),
     'worker: callbacks to deliver': () => claimDeliveries(db)(16),
     'worker: expired files': () => claimDeletions(db, 200),

@@ -107,26 +107,36 @@ const isMade = `
              and kind = case when plan->>'enhancement' is null then 'generation'
                              else 'super_resolution' end)`;
 
-/**
- * The open tasks whose deadline and grace period have passed. A task whose video is made has a
- * longer grace period, because its workflow may still have to store the video.
- */
-export async function listOverdue(
-  db: Knex,
-  graceSeconds: number,
-  madeGraceSeconds: number,
-): Promise<readonly OpenRow[]> {
+/** How long after its deadline a task is left to its workflow. */
+interface Grace {
+  readonly graceSeconds: number;
+  /** For a task whose video is made: its workflow may still have to store the video. */
+  readonly madeGraceSeconds: number;
+}
+
+const isOverdue = `
+  finished_at is null and state = 'open'
+  -- This condition leaves nearly no task for the next one, which has to look into other tables.
+  and deadline_at < now() - make_interval(secs => cast(:graceSeconds as integer))
+  and deadline_at < now() - make_interval(secs =>
+        case when exists (select from files where task_id = tasks.id) or ${isMade}
+             then cast(:madeGraceSeconds as integer)
+             else 0 end)`;
+
+/** The open tasks whose deadline and grace period have passed. */
+export async function listOverdue(db: Knex, grace: Grace): Promise<readonly OpenRow[]> {
   const { rows } = await db.raw<{ rows: OpenRow[] }>(
-    `select ${columns} from tasks
-      where finished_at is null and state = 'open'
-        -- This condition leaves nearly no task for the next one, which has to look into other tables.
-        and deadline_at < now() - make_interval(secs => cast(:graceSeconds as integer))
-        and deadline_at < now() - make_interval(secs =>
-              case when exists (select from files where task_id = tasks.id) or ${isMade}
-                   then cast(:madeGraceSeconds as integer)
-                   else 0 end)
-      order by random() limit 500`,
-    { graceSeconds, madeGraceSeconds },
+    `select ${columns} from tasks where ${isOverdue} order by random() limit 500`,
+    { ...grace },
   );
   return rows;
+}
+
+/** True if a listed task is still overdue: its end or its video may have been stored meanwhile. */
+export async function isStillOverdue(db: Knex, taskId: string, grace: Grace): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `select 1 from tasks where id = :taskId and ${isOverdue}`,
+    { taskId, ...grace },
+  );
+  return rows.length > 0;
 }

@@ -232,12 +232,12 @@ test('a job that is accepted after the end of its task is cancelled even if the 
   expect(await provider?.read(job?.upstreamId ?? '')).toMatchObject({ status: 'cancelled' });
 });
 
-/** An overdue task with a hold, whose job waits in the queue of its provider. */
-async function overdueInput(account: string) {
+/** An overdue task with a hold, whose job waits in the queue of its provider unless the script says else. */
+async function overdueInput(account: string, script: object = { queue_s: 600 }) {
   const accountId = await anAccountWith(database.db, account, 100_000_000);
   const plan = aPlan({ channels: [{ channel: 'studio', upstreamModel: 'studio-2.0' }] });
   const request = aRequest({
-    metadata: { passThrough: { studio: { render: 'none', queue_s: 600 } } },
+    metadata: { passThrough: { studio: { render: 'none', ...script } } },
   });
   const task = aTaskInput({ accountId, plan });
   const { taskId } = task;
@@ -253,14 +253,13 @@ async function overdueInput(account: string) {
 
 test('if a worker dies after it closed an overdue task, another worker cancels the job', async () => {
   const input = await overdueInput('acct_overdue');
-  const workflow = { getHandle: () => ({ terminate: async () => undefined }) };
   // The worker dies after the transaction.
   const taskClosed = () => {
     throw new Error('The worker is gone.');
   };
   await endOverdue({
     ...upstream.deps,
-    client: { workflow } as unknown as Client,
+    client: clientThatTerminates(),
     events: { ...upstream.deps.events, taskClosed, finding: () => undefined },
   });
   expect(await heldMicros(database.db)).toBe(0);
@@ -291,7 +290,9 @@ async function expectCancelled(input: JobInput): Promise<void> {
 test('an overdue task whose video is made is not refunded after five minutes', async () => {
   const { taskId, kind } = await overdueInput('acct_made');
   const overdue = async () =>
-    (await listOverdue(database.db, 300, 7_200)).map(({ id }) => id).includes(taskId);
+    (await listOverdue(database.db, { graceSeconds: 300, madeGraceSeconds: 7_200 }))
+      .map(({ id }) => id)
+      .includes(taskId);
   expect(await overdue()).toBe(true);
   await storeReports(database.db, [{ taskId, kind, report: aSuccess() }]);
   expect(await overdue()).toBe(false);
@@ -301,6 +302,53 @@ test('an overdue task whose video is made is not refunded after five minutes', a
   expect(await overdue()).toBe(true);
   await end(taskId, '1 second');
 });
+
+test('an overdue task is not ended if its provider has made the video while no worker ran', async () => {
+  const { taskId, kind } = await overdueInput('acct_unseen', { run_s: 0 });
+  const { upstreamId } = (await findJob(database.db, { taskId, kind })) ?? {};
+  const { provider } = upstream.deps.channels.find('studio') ?? {};
+  const status = async () => (await provider?.read(upstreamId ?? ''))?.status;
+  await until('the video is made', async () => (await status()) === 'succeeded');
+  const terminated: string[] = [];
+  const client = clientThatTerminates(async (id) => void terminated.push(id));
+  expect(await endOverdue({ ...upstream.deps, client })).toEqual([]);
+  expect(terminated).toEqual([]);
+  const job = { state: 'reported', status: 'succeeded', owes: 'tell' };
+  expect(await database.db('jobs').where({ task_id: taskId }).first()).toMatchObject(job);
+  await end(taskId, '1 second');
+});
+
+test('an overdue task is not ended if its success is stored while other overdue tasks are ended', async () => {
+  const inputs = [await overdueInput('acct_first'), await overdueInput('acct_second')];
+  const client = clientThatTerminates(async (id) => {
+    const others = inputs.filter(({ taskId }) => taskId !== id);
+    const news = others.map(({ taskId, kind }) => ({ taskId, kind, report: aSuccess() }));
+    await storeReports(database.db, news);
+  });
+  const ended = await endOverdue({ ...upstream.deps, client });
+  expect(ended).toHaveLength(1);
+  const others = inputs.filter(({ taskId }) => !ended.includes(taskId));
+  for (const { taskId } of others) {
+    expect(await database.db('tasks').where({ id: taskId }).first()).toMatchObject({
+      finished_at: null,
+    });
+    await end(taskId, '1 second');
+  }
+});
+
+test('an overdue task whose job cannot be read is ended', async () => {
+  const { taskId } = await overdueInput('acct_unread');
+  // This worker does not know the channel.
+  const channels = { ...upstream.deps.channels, find: () => undefined };
+  const deps = { ...upstream.deps, channels, client: clientThatTerminates() };
+  expect(await endOverdue(deps)).toEqual([taskId]);
+});
+
+/** A client that can only terminate workflows. */
+function clientThatTerminates(terminate: (id: string) => Promise<void> = async () => undefined) {
+  const workflow = { getHandle: (id: string) => ({ terminate: () => terminate(id) }) };
+  return { workflow } as unknown as Client;
+}
 
 describe('a lost job that is found after its task has failed', () => {
   const cost = { microsPerJob: 2_000_000 };
