@@ -1,10 +1,11 @@
-// The webhooks of the account: list, add, test, delete; and the callbacks of the newest tasks that have
-// not arrived.
+// The webhooks of the account: list, add, test, delete; and its callbacks that have not arrived.
 
 import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
-import { usePolled, useRead } from './hooks.js';
+import { useRead } from './hooks.js';
+import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
+import { SendAgain } from './send-again.js';
 
 const events = [
   ['succeeded', 'A task succeeded'],
@@ -97,49 +98,46 @@ function AddHook({ api, onChanged }) {
   `;
 }
 
-const newest = 20;
 const words = {
   pending: 'still tried',
   exhausted: 'given up',
   stopped: 'stopped',
 };
 
-/** The API has no list of callbacks, so those of the newest tasks are read one by one. */
-async function askUndelivered(api) {
-  const { data } = await api.get(`/v1/tasks?limit=${newest}`);
-  const ended = data.filter(({ finished_at: at }) => at !== undefined);
-  const read = ended.map(async ({ id }) => ({ id, ...(await api.callbacks(id)) }));
-  const found = await Promise.all(read);
-  return found.filter(({ state }) => Object.hasOwn(words, state));
+/** A row of a list has an `id`. */
+async function askUndelivered(api, after, limit) {
+  const search = new URLSearchParams({ state: Object.keys(words), limit });
+  if (after) search.set('after', after);
+  const { data, next } = await api.get(`/v1/callbacks?${search}`);
+  return { data: data.map((row) => ({ ...row, id: row.task_id })), next };
 }
 
 function Undelivered({ api }) {
-  const { value, refresh } = usePolled(
-    () => askUndelivered(api),
+  const list = usePages(
+    (after, limit) => askUndelivered(api, after, limit),
+    20,
     () => 30_000,
     [api],
   );
-  const [fault, setFault] = useState('');
-  const resend = (id) => () => {
-    setFault('');
-    api.resend(id).then(refresh, (error) => setFault(error.message));
-  };
   return html`
     <div class="card stacked">
       <h2>Callbacks that have not arrived</h2>
-      <p class="small">Of the newest ${newest} tasks.</p>
-      ${value?.length === 0 && html`<p>None.</p>`}
+      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      ${list.value && list.rows.length === 0 && html`<p>None.</p>`}
       <ul class="lines">
-        ${(value ?? []).map(
-          ({ id, state, next_at: next, data }) => html`<li key=${id}>
-            <a href=${`#/tasks/${id}`}>Task …${id.slice(-6)}</a>
-            <span>${words[state]}${data.at(-1)?.error ? `: ${data.at(-1).error}` : ''}
-              ${next ? ` · next ${clock(next)}` : ''}</span>
-            <button type="button" class="quiet" onClick=${resend(id)}>Send again</button>
-          </li>`,
-        )}
+        ${list.rows.map((row) => html`<${Message} key=${row.id} ...${{ api, row }} onSent=${list.refresh} />`)}
       </ul>
-      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+      <${MoreButton} load=${list.load} />
     </div>
   `;
+}
+
+function Message({ api, row, onSent }) {
+  const { id, state, next_at: next, last_attempt: last } = row;
+  return html`<li>
+    <a href=${`#/tasks/${id}`}>Task …${id.slice(-6)}</a>
+    <span>${words[state]}${last?.error ? `: ${last.error}` : ''}
+      ${next ? ` · next ${clock(next)}` : ''}</span>
+    <${SendAgain} look="quiet" send=${() => api.resend(id)} ...${{ onSent }} />
+  </li>`;
 }

@@ -71,6 +71,8 @@ export function listsOfCallers(db: Knex, tasks: number): Calls {
     'statement, first page': () => statement(db, page),
     'statement, a page in the middle': () =>
       statement(db, { ...page, after: Math.floor(tasks / 8) }),
+    'list of callbacks that have not arrived': () =>
+      listCallbacks(db, { ...page, states: ['pending', 'exhausted', 'stopped'] }),
     'balance of an account': () => showAccount(db, largestAccount),
   };
 }
@@ -86,11 +88,10 @@ export function listsOfOperators(db: Knex): Calls {
     'admin tasks list --model, a rare one': list({ model: rareModel }),
     'admin tasks show by an upstream id': () => findTaskOfJob(db, 'upstream-none'),
     'admin accounts list': () => listAccounts(db, { limit: 50 }),
-    'admin callbacks list': () => listCallbacks(db, { limit: 50 }),
-    'admin callbacks list --state delivered': () =>
-      listCallbacks(db, { limit: 50, state: 'delivered' }),
+    'admin callbacks list --account': () =>
+      listCallbacks(db, { limit: 50, accountId: largestAccount }),
     'admin callbacks list --state exhausted': () =>
-      listCallbacks(db, { limit: 50, state: 'exhausted' }),
+      listCallbacks(db, { limit: 50, states: ['exhausted'] }),
     'admin channels': () => listChannelStates(db),
     'counts for the metrics': () => readOpenWork(db),
   };

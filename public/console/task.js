@@ -4,7 +4,7 @@
 import { CopyButton } from '../controls.js';
 import { usePolled } from '../hooks.js';
 import { html, useState } from '../preact.js';
-import { SendAgain } from './customer/callbacks.js';
+import { ResendButton } from './customer/callbacks.js';
 import { Part } from './customer/part.js';
 import { AskWhy } from './dialog.js';
 import { isPaused } from './keyboard.js';
@@ -184,7 +184,7 @@ function Callback({ api, data, mayAct, refresh }) {
   };
   const path = `/callbacks/${encodeURIComponent(taskId)}`;
   return html`<${Part} title="Callback" ...${{ api, path }}
-    actions=${(reread) => mayAct && html`<${SendAgain} ...${{ api, taskId }} refresh=${() => again(reread)} />`}>
+    actions=${(reread) => mayAct && html`<${ResendButton} ...${{ api, taskId }} refresh=${() => again(reread)} />`}>
     ${({ state, url, nextAt, attempts }) => html`
       <${Facts} rows=${[
         ['State', state],

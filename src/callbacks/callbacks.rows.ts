@@ -168,6 +168,8 @@ export async function postponeDelivery(db: Knex, taskId: string): Promise<void> 
 export interface CallbackRow {
   readonly taskId: string;
   readonly accountId: string;
+  /** Null if the task named an address. */
+  readonly webhookId: string | null;
   readonly url: string;
   readonly state: CallbackState;
   readonly deliveries: number;
@@ -176,7 +178,7 @@ export interface CallbackRow {
 }
 
 export const callbackColumns = `
-  task_id as "taskId", account_id as "accountId", ${address}, state, deliveries, next_at as "nextAt",
+  task_id as "taskId", account_id as "accountId", webhook_id as "webhookId", ${address}, state, deliveries, next_at as "nextAt",
   changed_at as "changedAt"`;
 
 export async function findCallback(db: Knex, taskId: string): Promise<CallbackRow | null> {
@@ -215,17 +217,18 @@ export async function findTaskCallback(db: Knex, taskId: string): Promise<TaskCa
  * An attempt without a latency has no result. If it has an error, it was interrupted; otherwise it
  * is in progress.
  */
-interface Attempt extends Omit<Answer, 'latencyMs'> {
+export interface Attempt extends Omit<Answer, 'latencyMs'> {
   readonly delivery: number;
   readonly attempt: number;
   readonly at: Date;
   readonly latencyMs: number | null;
 }
 
+export const attemptColumns = `delivery, attempt, at, status, latency_ms as "latencyMs", error, reply`;
+
 export async function listAttempts(db: Knex, taskId: string): Promise<readonly Attempt[]> {
   const { rows } = await db.raw<{ rows: Attempt[] }>(
-    `select delivery, attempt, at, status, latency_ms as "latencyMs", error, reply
-       from callback_attempts where task_id = ? order by id`,
+    `select ${attemptColumns} from callback_attempts where task_id = ? order by id`,
     [taskId],
   );
   return rows;

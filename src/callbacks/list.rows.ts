@@ -1,18 +1,17 @@
-// Pages of callbacks, for operators.
+// Pages of callbacks, the last changed first.
 
 import type { Knex } from 'knex';
-import type { CallbackState } from '../contract/vocabulary';
-import { slowTransaction } from '../database/silent-connections';
-import { type CallbackRow, callbackColumns } from './callbacks.rows';
+import { type CallbackState, callbackStates } from '../contract/vocabulary';
+import { isTaskId } from '../database/ids';
+import { type Attempt, attemptColumns, type CallbackRow, callbackColumns } from './callbacks.rows';
 import { hasReceiver } from './receiver.rows';
 
-const changedMicros = 'cast(extract(epoch from changed_at) * 1000000 as bigint)';
-
 interface CallbackFilter {
-  readonly state?: CallbackState;
+  /** Those in these states only. The delivered ones of all accounts have no index. */
+  readonly states?: readonly CallbackState[];
   readonly accountId?: string;
   /** The last callback of the page before. */
-  readonly after?: ChangedCallback;
+  readonly after?: ChangedCallback | null;
   readonly limit: number;
 }
 
@@ -22,28 +21,54 @@ export interface ChangedCallback {
   readonly taskId: string;
 }
 
-/** Callbacks, the last changed first. One that changes moves to the front, so no page repeats it. */
+export const cursorOf = ({ changedMicros, taskId }: ChangedCallback) =>
+  `${changedMicros}.${taskId}`;
+
+/** Null for a text that is not the cursor of a callback. */
+export function readCursor(text: string): ChangedCallback | null {
+  const [, micros, taskId = ''] = /^(\d{1,16})\.(.+)$/.exec(text) ?? [];
+  return isTaskId(taskId) ? { changedMicros: Number(micros), taskId } : null;
+}
+
+/**
+ * Callbacks, the last changed first. One that changes moves to the front, so no page repeats it. An
+ * index has the callbacks of one state in this order, so each state is read by itself.
+ */
 export async function listCallbacks(
   db: Knex,
-  filter: CallbackFilter,
+  { states = callbackStates, accountId, after, limit }: CallbackFilter,
 ): Promise<readonly (CallbackRow & ChangedCallback)[]> {
-  const { state, accountId, after, limit } = filter;
-  // The callbacks of all accounts have an index unless they were delivered.
-  return slowTransaction(db, async (trx) => {
-    const query = trx('callbacks as c')
-      .select(trx.raw(`${callbackColumns}, ${changedMicros} as "changedMicros"`))
-      .orderBy('changed_at', 'desc')
-      .orderBy('task_id', 'desc');
-    if (after) {
-      query.whereRaw(
-        `(changed_at, task_id) < (timestamptz 'epoch' + ? * interval '1 microsecond', ?)`,
-        [after.changedMicros, after.taskId],
-      );
-    }
-    if (state) query.where('state', state);
-    if (accountId) query.where('account_id', accountId);
-    return (await query.limit(limit)) as (CallbackRow & ChangedCallback)[];
-  });
+  const place = `(timestamptz 'epoch' + :changedMicros * interval '1 microsecond', :taskId)`;
+  const ofState = (state: CallbackState) => `(
+    select ${callbackColumns},
+           cast(extract(epoch from changed_at) * 1000000 as bigint) as "changedMicros"
+      from callbacks c
+     where state = '${state}' ${accountId === undefined ? '' : 'and account_id = :accountId'}
+           ${after ? `and (changed_at, task_id) < ${place}` : ''}
+     order by changed_at desc, task_id desc
+     limit :limit)`;
+  const { rows } = await db.raw<{ rows: (CallbackRow & ChangedCallback)[] }>(
+    `${states.map(ofState).join(' union all ')}
+     order by "changedMicros" desc, "taskId" desc
+     limit :limit`,
+    { limit, accountId: accountId ?? '', ...(after ?? {}) },
+  );
+  return rows;
+}
+
+/** The last attempt of each of these callbacks that had one. */
+export async function lastAttempts(
+  db: Knex,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, Attempt>> {
+  const { rows } = await db.raw<{ rows: (Attempt & { readonly taskId: string })[] }>(
+    `select asked.id as "taskId", last.*
+       from unnest(cast(? as text[])) as asked (id)
+       join lateral (select ${attemptColumns} from callback_attempts
+                      where task_id = asked.id order by id desc limit 1) last on true`,
+    [[...taskIds]],
+  );
+  return new Map(rows.map(({ taskId, ...attempt }) => [taskId, attempt]));
 }
 
 interface GivenUp {

@@ -16,6 +16,7 @@ const shared = [
     'hooks',
     'pagination',
     'preact',
+    'send-again',
     'session',
   ].map((name) => `/page/${name}.js`),
   ...['/page/stacks.js', '/page/base.css', '/page/parts.css', '/page/bars.css', '/page/icon.svg'],

@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { callbacksSchema } from './callback-schema';
 import { errorResponses, jsonReply, pageQuery, taskIdParameter } from './openapi-parts';
-import { accountSchema, callbacksSchema, statementSchema, tasksSchema } from './reply-schema';
+import { accountSchema, statementSchema, tasksSchema } from './reply-schema';
 import { withoutNul } from './safe-json';
 import { summarySchema, usageNames, usageSchema } from './usage-schema';
 import { taskStatuses } from './vocabulary';

@@ -1,10 +1,12 @@
-// OpenAPI operations of an account's webhooks and alerts.
+// OpenAPI operations of an account's webhooks, callbacks and alerts.
 
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { alertRequestSchema, alertsSchema } from './alert-schema';
-import { errorResponses, jsonReply } from './openapi-parts';
+import { callbackListSchema } from './callback-schema';
+import { errorResponses, jsonReply, pageQuery } from './openapi-parts';
 import { withoutNul } from './safe-json';
+import { callbackStates } from './vocabulary';
 import {
   createdWebhookSchema,
   deletedWebhookSchema,
@@ -14,6 +16,7 @@ import {
 } from './webhook-schema';
 
 const tags = ['Account'];
+const someState = callbackStates.join('|');
 const webhookId = z.object({ webhook_id: z.string().min(1).regex(withoutNul) });
 
 export const webhookPaths: ZodOpenApiPathsObject = {
@@ -74,6 +77,31 @@ export const webhookPaths: ZodOpenApiPathsObject = {
       responses: {
         '200': jsonReply('What the receiver answered.', webhookTestSchema),
         ...errorResponses('invalid_api_key', 'webhook_not_found', 'rate_limited', 'unavailable'),
+      },
+    },
+  },
+  '/v1/callbacks': {
+    get: {
+      operationId: 'listCallbacks',
+      tags,
+      summary: 'The callbacks of the account, the last changed first',
+      description:
+        'Finished tasks with a callback. `state=pending,exhausted,stopped` lists those that have not arrived.',
+      requestParams: {
+        query: z.object({
+          ...pageQuery(/^[0-9]{1,16}\.task_[0-9a-z]{26}$/),
+          state: z
+            .string()
+            .regex(new RegExp(`^(${someState})(,(${someState}))*$`))
+            .optional()
+            .meta({
+              description: `Some of ${callbackStates.join(', ')}, separated by commas. Default: all.`,
+            }),
+        }),
+      },
+      responses: {
+        '200': jsonReply('One page.', callbackListSchema),
+        ...errorResponses('invalid_value', 'invalid_api_key'),
       },
     },
   },

@@ -7,7 +7,6 @@ import { amount, modelSchema, pageOf, plainVideoSchema } from './model-schema';
 import { videoSchema } from './video-schema';
 import {
   billingKinds,
-  callbackStates,
   inputTypes,
   movementKinds,
   stages,
@@ -199,29 +198,6 @@ export const movementSchema = z
   .meta({ id: 'Movement' });
 
 export const statementSchema = pageOf(movementSchema);
-
-export const callbacksSchema = z.strictObject({
-  data: z.array(
-    z
-      .strictObject({
-        attempt: z.int(),
-        at: seconds('Unix seconds.'),
-        status: z.int().nullable().meta({ description: 'HTTP status; null without an answer.' }),
-        latency_ms: z.int().nullable(),
-        error: z.string().nullable(),
-      })
-      .meta({ id: 'CallbackAttempt' }),
-  ),
-  next_at: seconds('Unix seconds of the next attempt.').nullable(),
-  state: z
-    .enum(callbackStates)
-    .nullable()
-    .meta({ example: 'delivered', description: 'Null if the task has no callback.' }),
-  webhook_id: z.string().nullable().meta({
-    description:
-      'The webhook of the account that gets the message; null if the task named an address.',
-  }),
-});
 
 export const versionSchema = z.strictObject({
   name: z.string(),

@@ -589,7 +589,7 @@ create table callbacks (
   due_at     timestamptz not null default now(),
   changed_at timestamptz not null default now()
 );
-create index callbacks_account on callbacks (account_id, changed_at desc);
+create index callbacks_account on callbacks (account_id, state, changed_at desc, task_id desc);
 create index callbacks_undelivered on callbacks (state, changed_at) where state <> 'delivered';
 create index callbacks_due on callbacks (account_id, due_at) where state = 'pending';
 

@@ -8,6 +8,7 @@ import {
   finishAttempt,
   stopDelivery,
 } from '../../src/callbacks/callbacks.rows';
+import { listCallbacks } from '../../src/callbacks/list.rows';
 import { startApi, type TestApi, textBody } from '../support/api';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
@@ -202,6 +203,110 @@ test.each(['task_nothing', '%00', 'task_%00%00', "'; drop table tasks", 'x'.repe
     expect((await logOf(encodeURIComponent(id).replaceAll('%25', '%'))).status).toBe(404);
   },
 );
+
+describe('the list of callbacks', () => {
+  const list = (headers: Record<string, string>, query = '') =>
+    api.call('GET', `/v1/callbacks${query}`, undefined, headers);
+
+  /** An account with a callback in each of these states, each changed a second before the next. */
+  async function anAccountWith(...states: readonly string[]) {
+    const { accountId, apiKey } = await api.anAccount();
+    const ids: string[] = [];
+    for (const [index, state] of states.entries()) {
+      const id = await aFinalTask(api, url, { accountId });
+      const changed_at = new Date(at.getTime() + 1_000 * index);
+      await api.db('callbacks').where({ task_id: id }).update({ state, changed_at, next_at: null });
+      ids.push(id);
+    }
+    return { ids, headers: { authorization: `Bearer ${apiKey}` } };
+  }
+
+  test('a list has the last attempt of each callback, and only those in the states that were asked for', async () => {
+    const { ids, headers } = await anAccountWith('delivered', 'exhausted', 'stopped', 'pending');
+    const [delivered = '', exhausted = '', stopped = '', pending = ''] = ids;
+    const begun = await beginAttempt(api.db, exhausted, 1, 9, at);
+    await api.db('callback_attempts').where({ id: begun }).update({ error: 'cut off' });
+    const row = await beginAttempt(api.db, exhausted, 1, 10, at);
+    const answer = { status: 503, latency_ms: 12, error: 'HTTP 503', reply: 'secret' };
+    await api.db('callback_attempts').where({ id: row }).update(answer);
+    const { json, text } = await list(headers, '?state=pending,exhausted,stopped');
+    expect(json.next).toBeNull();
+    const named = { webhook_id: null, next_at: null };
+    expect(json.data).toEqual([
+      { task_id: pending, state: 'pending', changed_at: seconds + 3, last_attempt: null, ...named },
+      { task_id: stopped, state: 'stopped', changed_at: seconds + 2, last_attempt: null, ...named },
+      {
+        ...{ task_id: exhausted, state: 'exhausted', changed_at: seconds + 1, ...named },
+        last_attempt: { attempt: 10, at: seconds, status: 503, latency_ms: 12, error: 'HTTP 503' },
+      },
+    ]);
+    expect(text).not.toMatch(/consumer|secret/);
+    expect(await idsIn(headers, '?state=delivered')).toEqual([delivered]);
+    expect(await idsIn(headers)).toEqual([...ids].reverse());
+  });
+
+  const idsIn = async (headers: Record<string, string>, query = ''): Promise<string[]> =>
+    (await list(headers, query)).json.data.map((row: { task_id: string }) => row.task_id);
+
+  test('pages have each callback once, also of those that changed at the same moment', async () => {
+    const { ids, headers } = await anAccountWith(...Array(5).fill('exhausted'), 'stopped');
+    await api.db('callbacks').whereIn('task_id', ids.slice(0, 4)).update({ changed_at: at });
+    const found: string[] = [];
+    let query = '?limit=2';
+    for (;;) {
+      const { json } = await list(headers, query);
+      found.push(...json.data.map((row: { task_id: string }) => row.task_id));
+      if (json.next === null) break;
+      query = `?limit=2&after=${json.next}`;
+    }
+    expect(found).toEqual([ids[5], ids[4], ...ids.slice(0, 4).sort().reverse()]);
+  });
+
+  test('a callback whose address was erased, and one of another account, are not in the list', async () => {
+    const { ids, headers } = await anAccountWith('stopped', 'stopped');
+    await api.db('callbacks').where({ task_id: ids[0] }).update({ url: '' });
+    await anAccountWith('stopped');
+    expect(await idsIn(headers)).toEqual([ids[1]]);
+  });
+
+  test.each([
+    ['?state=open', 'state'],
+    ['?state=', 'state'],
+    ['?state=pending,', 'state'],
+    ['?after=1.task_x', 'after'],
+    ['?status=failed', 'status'],
+  ])('the query %s is refused', async (query, param) => {
+    const { headers } = await anAccountWith();
+    const { status, json } = await list(headers, query);
+    expect([status, json.error.code, json.error.param]).toEqual([400, 'invalid_value', param]);
+  });
+
+  test('a page reads no more of a long list than it shows', async () => {
+    const { ids } = await anAccountWith('exhausted');
+    const { account_id: accountId } = await api.db('tasks').where({ id: ids[0] }).first();
+    await api.db.raw(
+      `with others as (
+         insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, deadline_at)
+         select 'task_' || n, ?, 'm', '{}', '{}', 'h', 't', now() from generate_series(1, 2000) n
+         returning id, account_id
+       )
+       insert into callbacks (task_id, account_id, url, state)
+       select id, account_id, 'https://example.com', 'delivered' from others`,
+      [accountId],
+    );
+    await api.db.raw('analyze callbacks');
+    const asked: { sql: string; bindings: unknown[] }[] = [];
+    const note = (query: (typeof asked)[number]) => asked.push(query);
+    api.db.on('query', note);
+    await listCallbacks(api.db, { accountId, limit: 3 });
+    api.db.off('query', note);
+    const { sql = '', bindings = [] } = asked[0] ?? {};
+    const explained = await api.db.raw(`explain analyze ${sql}`, bindings as string[]);
+    const plan = explained.rows.map((row: object) => Object.values(row)[0]).join('\n');
+    expect(plan).toContain('callbacks_account');
+    expect(plan).not.toMatch(/actual [^)]*rows=\d{2}|Removed by Filter: \d{2}/);
+  });
+});
 
 /** Expects that a create refuses this address for callbacks. */
 async function refusedAddress(address: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attemptsMax, nextGapMs } from '../../src/callbacks/schedule.rules';
-import { callbacksSchema } from '../../src/contract/reply-schema';
+import { callbacksSchema } from '../../src/contract/callback-schema';
 import { createCallbackDatabase } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import {

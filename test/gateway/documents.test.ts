@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { alertMessageSchema } from '../../src/contract/alert-schema';
+import { callbackListSchema, callbacksSchema } from '../../src/contract/callback-schema';
 import { refusals } from '../../src/contract/error';
 import { type RequestExample, requestExamples } from '../../src/contract/examples';
 import { fileSchema } from '../../src/contract/file-schema';
@@ -37,7 +38,8 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   model: modelSchema,
   account: replies.accountSchema,
   statement: replies.statementSchema,
-  callbacks: replies.callbacksSchema,
+  callbacks: callbacksSchema,
+  'callback list': callbackListSchema,
   'webhook test': webhookTestSchema,
   alert: alertMessageSchema,
   version: replies.versionSchema,
@@ -177,6 +179,7 @@ test('every example call in docs/api.md is found and sends a key', () => {
     'GET /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}',
     'DELETE /v1/videos/generations/{task_id}/content',
+    'GET /v1/callbacks?state=pending,exhausted,stopped',
     'POST /v1/webhooks',
     'POST /v1/files?name=boat.jpg',
     'POST /v1/files',

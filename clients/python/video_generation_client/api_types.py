@@ -366,6 +366,14 @@ class WebhookTest(TypedDict):
     latency_ms: Optional[int]
     error: Optional[str]
 
+class Callback(TypedDict):
+    task_id: str
+    state: Literal["pending", "delivered", "exhausted", "stopped"]
+    webhook_id: Optional[str]
+    changed_at: int
+    next_at: Optional[int]
+    last_attempt: Optional[CallbackAttempt]
+
 class Alerts(TypedDict):
     below: Optional[str]
     data: List[Alert]

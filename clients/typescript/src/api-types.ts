@@ -534,6 +534,18 @@ export interface WebhookTest {
   error: string | null;
 }
 
+export interface Callback {
+  task_id: string;
+  state: "pending" | "delivered" | "exhausted" | "stopped";
+  /** The webhook of the account that gets the message; null if the task named an address. */
+  webhook_id: string | null;
+  /** Unix seconds of the last change. */
+  changed_at: number;
+  next_at: number | null;
+  /** Null before the first. */
+  last_attempt: CallbackAttempt | null;
+}
+
 export interface Alerts {
   below: string | null;
   data: Array<Alert>;

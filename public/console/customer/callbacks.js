@@ -2,6 +2,7 @@
 
 import { MoreButton } from '../../pagination.js';
 import { html, useState } from '../../preact.js';
+import { SendAgain } from '../../send-again.js';
 import { FormDialog, Secrets } from '../dialog.js';
 import { CsvLink, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
 import { useList, withId } from '../use-list.js';
@@ -99,7 +100,7 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
               may.act &&
                 state !== 'pending' && [
                   'Act',
-                  ({ taskId }) => html`<${SendAgain} ...${{ api, taskId, refresh }} />`,
+                  ({ taskId }) => html`<${ResendButton} ...${{ api, taskId, refresh }} />`,
                 ],
             ]} />`)
     }
@@ -107,21 +108,10 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
   </section>`;
 }
 
-/** Sends the callback of a task again. The receiver recognises it by its id. */
-export function SendAgain({ api, taskId, refresh }) {
-  const [said, setSaid] = useState('');
-  const again = async () => {
-    setSaid('…');
-    try {
-      await api.post(`/callbacks/${encodeURIComponent(taskId)}/resend`, {});
-      setSaid('It is sent again.');
-      refresh();
-    } catch (error) {
-      setSaid(error.message);
-    }
-  };
-  return html`<button type="button" class="button" disabled=${said === '…'} onClick=${again}>Send again</button>
-    ${said && html` <span role="status">${said}</span>`}`;
+/** Sends the callback of a task again. */
+export function ResendButton({ api, taskId, refresh }) {
+  const send = () => api.post(`/callbacks/${encodeURIComponent(taskId)}/resend`, {});
+  return html`<${SendAgain} send=${send} onSent=${refresh} />`;
 }
 
 function ResendFailed({ api, path, refresh }) {

@@ -10,8 +10,10 @@ import {
 import {
   type ChangedCallback,
   countWithoutReceiver,
+  cursorOf,
   listCallbacks,
   listExhausted,
+  readCursor,
 } from '../../callbacks/list.rows';
 import { lacksWebhook } from '../../callbacks/receiver.rows';
 import { callbackStates } from '../../contract/vocabulary';
@@ -59,11 +61,9 @@ const list: AdminCommand = {
       const message = `--account must be given, or --state with one of ${undelivered.join(', ')}.`;
       throw new CommandError(message, 2, { param: 'account' });
     }
-    const after = changedAfter(input);
     const found = await listCallbacks(db(), {
-      limit: limit + 1,
-      ...(after ? { after } : {}),
-      ...(state ? { state } : {}),
+      ...{ after: changedAfter(input), limit: limit + 1 },
+      ...(state ? { states: [state] } : {}),
       ...(accountId === undefined ? {} : { accountId }),
     });
     const { rows, ...next } = pageOf(found, limit, cursorOf);
@@ -172,13 +172,11 @@ const resendFailed: AdminCommand = {
 
 export const callbackCommands = [list, show, resend, resendFailed];
 
-const cursorOf = ({ changedMicros, taskId }: ChangedCallback) => `${changedMicros}.${taskId}`;
-
 function changedAfter(input: Input): ChangedCallback | null {
   const text = input.option('after');
   if (text === undefined) return null;
-  const [, micros, taskId] = /^(\d{1,16})\.(.+)$/.exec(text) ?? [];
-  if (taskId !== undefined) return { changedMicros: Number(micros), taskId };
+  const after = readCursor(text);
+  if (after) return after;
   throw new CommandError(`--after is the "next" of the page before, not "${text}".`, 2, {
     param: 'after',
   });
