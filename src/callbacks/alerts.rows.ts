@@ -63,7 +63,8 @@ function budgetData(budget: BudgetState, addedMicros: number, currency: string):
 
 /**
  * Stores an alert for each account whose available amount is below the limit of its alerts, unless
- * that was announced. A balance that is back, or another limit, ends the crossing.
+ * that was announced. A balance that is a tenth above the limit, or another limit, ends the crossing:
+ * each hold and refund near the limit would otherwise be another one.
  */
 export async function alertLowBalances(db: Knex): Promise<void> {
   await db.raw(
@@ -75,7 +76,8 @@ export async function alertLowBalances(db: Knex): Promise<void> {
        update alerts set until = now()
         where event = 'balance.low' and until = 'infinity'
           and not exists (select from standing
-                           where standing.id = account_id and available < alert_below
+                           where standing.id = account_id
+                             and available < alert_below + alert_below / 10
                              and subject = cast(alert_below as text))
      )
      insert into alerts (id, account_id, event, subject, until, data)

@@ -118,6 +118,18 @@ test('a balance that falls below the limit, rises and falls again is announced t
   );
 });
 
+test('a balance that swings around its limit is announced once, until it was a tenth above', async () => {
+  const { accountId } = await anAccount(0, ['balance.low']);
+  await setTerms(api.db, accountId, { alertBelowMicros: 10_000_000 });
+  const seen = [];
+  for (const available of [9_999_999, 10_000_000, 9_000_000, 10_999_999, 0, 11_000_000, 9_999_999]) {
+    await api.db('balances').where({ account_id: accountId }).update({ available });
+    await work();
+    seen.push(messages().length);
+  }
+  expect(seen).toEqual([1, 1, 1, 1, 1, 1, 2]);
+});
+
 test('another limit of the balance is another crossing, and without a limit nothing is announced', async () => {
   const { accountId, ask, create } = await anAccount(3 * hold, ['balance.low']);
   await create();
