@@ -1,5 +1,6 @@
 // The list of customers. The search is in the address. A new customer's secrets are shown once.
 
+import { Select } from '../controls.js';
 import { money } from '../format.js';
 import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
@@ -16,13 +17,18 @@ import {
   Time,
   useTitle,
 } from './parts.js';
+import { filter } from './route.js';
 import { useList, withId } from './use-list.js';
 
 const everyMs = 30_000;
+const balances = [
+  ['', 'Any'],
+  ['true', 'Below zero or the limit of its alerts'],
+];
 
 export function CustomersPage({ api, me, query }) {
   useTitle('Customers');
-  const asked = given(query, ['find']);
+  const asked = given(query, ['find', 'low']);
   const list = useList(api, '/accounts', { asked, everyMs, rowsOf: withId('accountId') });
   return html`
     <main>
@@ -33,10 +39,12 @@ export function CustomersPage({ api, me, query }) {
       <div class="filters">
         <${Filter} name="find" label="Name or id" hint="a part, or the beginning of the id"
           view="customers" query=${query} />
+        <${Select} label="Balance" name="low" value=${query.get('low') ?? ''} options=${balances}
+          onValue=${(value) => filter('customers', query, 'low', value)} />
       </div>
       <${Banner} lost=${list.lost} />
       <${State} of=${list} />
-      ${list.value && html`<${Rows} accounts=${list.rows} isSearch=${query.has('find')} />`}
+      ${list.value && html`<${Rows} accounts=${list.rows} isSearch=${Object.keys(asked).length > 0} />`}
       ${
         list.rows.length > 0 &&
         html`<p class="actions">
@@ -51,7 +59,7 @@ export function CustomersPage({ api, me, query }) {
 function Rows({ accounts, isSearch }) {
   if (accounts.length === 0) {
     return isSearch
-      ? html`<p class="nothing">No customer has this in the name, or an id that begins so.</p>`
+      ? html`<p class="nothing">No customer has this in the name, or an id that begins so, and such a balance.</p>`
       : html`<p class="nothing">There is no customer yet. Make the first one.</p>`;
   }
   return html`<${Table} label="Customers" rows=${accounts} keyOf=${({ accountId }) => accountId}

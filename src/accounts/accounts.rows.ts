@@ -33,9 +33,14 @@ const columns = `
   erased_at as "erasedAt", available as "availableMicros", held as "heldMicros", currency,
   open_tasks as "openTasks", time_zone as "timeZone"`;
 
+/** SQL: the customer has less than it wants to be told of. */
+export const isBelowAlert = '(disabled_at is null and available < alert_below)';
+
 interface AccountFilter {
   /** The beginning of the id, or a part of the name without regard to case. */
   readonly find?: string;
+  /** Those below zero, or below the limit of their own alerts. */
+  readonly isLow?: boolean;
   /** The last account of the page before. */
   readonly after?: string;
   readonly limit: number;
@@ -44,7 +49,7 @@ interface AccountFilter {
 /** Accounts, the newest first. */
 export async function listAccounts(
   db: Knex,
-  { find, after, limit }: AccountFilter,
+  { find, isLow, after, limit }: AccountFilter,
 ): Promise<readonly AccountRow[]> {
   const query = db('accounts')
     .join('balances', 'balances.account_id', 'accounts.id')
@@ -56,6 +61,7 @@ export async function listAccounts(
       find,
     ]);
   }
+  if (isLow) query.whereRaw(`(available < 0 or ${isBelowAlert})`);
   if (after !== undefined) {
     query.whereRaw(
       '(created_at, accounts.id) < (select created_at, id from accounts where id = ?)',

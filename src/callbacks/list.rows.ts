@@ -48,7 +48,7 @@ export async function listCallbacks(
      order by changed_at desc, task_id desc
      limit :limit)`;
   const { rows } = await db.raw<{ rows: (CallbackRow & ChangedCallback)[] }>(
-    `${states.map(ofState).join(' union all ')}
+    `select * from (${states.map(ofState).join(' union all ')}) as found
      order by "changedMicros" desc, "taskId" desc
      limit :limit`,
     { limit, accountId: accountId ?? '', ...(after ?? {}) },

@@ -2,6 +2,7 @@
 // of few rows, or a table with one row an account or a channel.
 
 import type { Knex } from 'knex';
+import { isBelowAlert } from '../accounts/accounts.rows';
 
 export interface AttentionFacts {
   readonly openTasks: number;
@@ -19,6 +20,8 @@ export interface AttentionFacts {
   readonly lost: readonly { readonly channel: string; readonly micros: number }[];
   readonly exhaustedCallbacks: number;
   readonly accountsBelowZero: number;
+  /** Customers who have less than the limit of their own alerts. */
+  readonly accountsLow: number;
   readonly lateResults: number;
   readonly reconcilerSeconds: number;
   /** Null if no audit has run yet. */
@@ -45,6 +48,8 @@ export async function readAttention(db: Knex): Promise<AttentionFacts> {
         group by channel having sum(lost_cost) > 0
      )
      select sums.open as "openTasks", sums.held as "heldMicros", sums.below as "accountsBelowZero",
+            (select count(*)::int from accounts join balances on balances.account_id = accounts.id
+              where ${isBelowAlert}) as "accountsLow",
             pending.tasks as "pendingTasks", coalesce(${age('oldest')}, 0) as "pendingSeconds",
             (select count(*)::int from jobs where state = 'waiting') as "waitingJobs",
             (select count(*)::int from tasks

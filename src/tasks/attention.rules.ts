@@ -141,7 +141,7 @@ function channelNeed({
 }
 
 function rest(facts: AttentionFacts) {
-  const { accountsBelowZero, exhaustedCallbacks, lateResults, givenUpJobs } = facts;
+  const { accountsBelowZero, accountsLow, exhaustedCallbacks, lateResults, givenUpJobs } = facts;
   return [
     need(
       'results_late',
@@ -168,8 +168,15 @@ function rest(facts: AttentionFacts) {
       'accounts_below_zero',
       `${counted(accountsBelowZero, 'customer is', 'customers are')} below zero.`,
       accountsBelowZero,
-      'customers',
-      'the-audit-reports-a-difference',
+      'customers?low=true',
+      'a-customer-is-short-of-money',
+    ),
+    need(
+      'accounts_low',
+      `${counted(accountsLow, 'customer has', 'customers have')} less than the limit of their alerts.`,
+      accountsLow,
+      'customers?low=true',
+      'a-customer-is-short-of-money',
     ),
   ];
 }

@@ -122,7 +122,9 @@ test('a balance that swings around its limit is announced once, until it was a t
   const { accountId } = await anAccount(0, ['balance.low']);
   await setTerms(api.db, accountId, { alertBelowMicros: 10_000_000 });
   const seen = [];
-  for (const available of [9_999_999, 10_000_000, 9_000_000, 10_999_999, 0, 11_000_000, 9_999_999]) {
+  for (const available of [
+    9_999_999, 10_000_000, 9_000_000, 10_999_999, 0, 11_000_000, 9_999_999,
+  ]) {
     await api.db('balances').where({ account_id: accountId }).update({ available });
     await work();
     seen.push(messages().length);
@@ -250,7 +252,7 @@ test('an alert reaches a receiver that was down for an hour, with the same id an
 
 test('an alert whose webhook was deleted stops, and is forgotten when its crossing is long over', async () => {
   const { accountId, create, ask } = await anAccount(2 * hold, ['balance.low']);
-  await setTerms(api.db, accountId, { alertBelowMicros: 2 * hold });
+  await setTerms(api.db, accountId, { alertBelowMicros: 1.5 * hold });
   const { id } = await create();
   await alertLowBalances(worker);
   await api.db('webhooks').where({ account_id: accountId }).delete();

@@ -301,7 +301,10 @@ describe('the list of callbacks', () => {
     await listCallbacks(api.db, { accountId, limit: 3 });
     api.db.off('query', note);
     const { sql = '', bindings = [] } = asked[0] ?? {};
-    const explained = await api.db.raw(`explain analyze ${sql}`, bindings as string[]);
+    const explained = await api.db.raw(
+      `explain analyze ${sql.replace(/\$\d+/g, '?')}`,
+      bindings as string[],
+    );
     const plan = explained.rows.map((row: object) => Object.values(row)[0]).join('\n');
     expect(plan).toContain('callbacks_account');
     expect(plan).not.toMatch(/actual [^)]*rows=\d{2}|Removed by Filter: \d{2}/);

@@ -165,6 +165,7 @@ test('what is late, paused, given up or not agreed is listed, and costs are for 
   );
   await db().raw(`update files set created_at = now() - interval '1 hour'`);
   await db().raw(`update balances set available = -1`);
+  await db().raw(`update accounts set alert_below = 5`);
   await db().raw(
     `insert into callbacks (task_id, account_id, url, state) values (?, ?, 'https://x.test', 'exhausted')`,
     [other, accountId],
@@ -179,7 +180,7 @@ test('what is late, paused, given up or not agreed is listed, and costs are for 
   const both = [
     ...['books_differ', 'usage_old', 'tasks_overdue', 'creates_unanswered'],
     ...['channel_paused', 'channel_not_well'],
-    ...['results_late', 'callbacks_exhausted', 'accounts_below_zero'],
+    ...['results_late', 'callbacks_exhausted', 'accounts_below_zero', 'accounts_low'],
   ];
   expect((await codes()).sort()).toEqual(both.sort());
   expect((await codes('operator')).sort()).toEqual([...both, 'money_lost'].sort());
@@ -193,6 +194,33 @@ test('what is late, paused, given up or not agreed is listed, and costs are for 
     taskId,
   ]);
   expect(await codes()).toContain('cancels_given_up');
+});
+
+test('customers below zero or below the limit of their alerts are listed, and no others', async () => {
+  const made = [];
+  for (const [available, alert_below, disabled_at] of [
+    [-1, null, new Date()],
+    [4, 5, null],
+    [5, 5, null],
+    [0, null, null],
+    [4, 5, new Date()],
+  ]) {
+    const { json } = await admin('accounts create --name low --no-key --json');
+    await db()('accounts').where({ id: json.accountId }).update({ alert_below, disabled_at });
+    await db()('balances').where({ account_id: json.accountId }).update({ available });
+    made.push(json.accountId);
+  }
+  await db()('accounts').where({ id: accountId }).update({ alert_below: null });
+  await db()('balances').where({ account_id: accountId }).update({ available: 0 });
+  const { json } = await served.as('viewer', 'GET', '/accounts?low=true');
+  expect(json.data.map((row: { accountId: string }) => row.accountId)).toEqual([made[1], made[0]]);
+  const counts = (await needs()).needs.filter(({ code }: { code: string }) =>
+    /^accounts/.test(code),
+  );
+  expect(counts.map(({ code, count }: { code: string; count: number }) => [code, count])).toEqual([
+    ['accounts_below_zero', 1],
+    ['accounts_low', 1],
+  ]);
 });
 
 test('each heading that is named stands in docs/symptoms.md', async () => {

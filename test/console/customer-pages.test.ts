@@ -355,6 +355,7 @@ describeInBrowser('the pages of customers', () => {
       'customers and money': () => ({
         customers: show('#/customers', table()),
         'no customer': show('#/customers?find=nobody', page().getByText('No customer has this')),
+        'no low balance': show('#/customers?low=true', page().getByText('No customer has this')),
         refused: show('#/customers/acct_none', page().getByText('There is no account acct_none')),
         overview: tab(
           'overview',

@@ -63,6 +63,29 @@ describeInBrowser('the account on the page', (site: Site) => {
     expect(complaints).toEqual([]);
   });
 
+  test('a callback that was given up is shown with its last error, and is sent again', async () => {
+    const { db } = site.service;
+    const url = 'https://consumer.example.com/hook';
+    await db('callbacks').insert({
+      task_id: taskId,
+      account_id: accountId,
+      url,
+      state: 'exhausted',
+    });
+    const attempt = { delivery: 1, attempt: 10, at: new Date(), status: 503, latency_ms: 9 };
+    await db('callback_attempts').insert({ task_id: taskId, ...attempt, error: 'HTTP 503' });
+    const { page, complaints } = await open('webhooks');
+    const line = page.locator('.lines li', { hasText: taskId.slice(-6) });
+    await line.getByText('given up: HTTP 503').waitFor();
+    await line.getByRole('button', { name: 'Send again' }).click();
+    await line.getByText('It is sent again.').waitFor();
+    await until('another delivery', async () => {
+      const row = await db('callbacks').where({ task_id: taskId }).first('deliveries');
+      return row.deliveries === 2;
+    });
+    expect(complaints).toEqual([]);
+  });
+
   test('the limit of the balance is set and removed, and a fault stands at its field', async () => {
     const { page } = await open('alerts');
     const field = page.getByLabel(/Say when less/);

@@ -84,6 +84,7 @@ const list: AdminCommand = {
   },
   options: {
     find: { value: 'TEXT', about: 'those whose id begins with it, or whose name has it' },
+    low: { about: 'those below zero, or below the limit of their alerts' },
     ...pageOptions,
   },
   about: 'customers with their balances and what they were charged in 30 days, the newest first',
@@ -91,7 +92,7 @@ const list: AdminCommand = {
     const limit = countOf(input, 'limit', 50, 10_000);
     const [find, after] = [input.option('find'), input.option('after')];
     const found = await listAccounts(db(), {
-      limit: limit + 1,
+      ...{ limit: limit + 1, isLow: input.flag('low') },
       ...(find === undefined ? {} : { find }),
       ...(after === undefined ? {} : { after }),
     });
