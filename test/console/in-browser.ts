@@ -10,7 +10,8 @@ import { starting } from '../support/starting';
 import { until } from '../support/until';
 
 const executablePath = findChromium();
-export const describeInBrowser = executablePath ? describe : describe.skip;
+export const hasBrowser = executablePath !== null;
+export const describeInBrowser = hasBrowser ? describe : describe.skip;
 
 export interface ConsoleInBrowser {
   readonly served: TestConsole;
@@ -31,6 +32,18 @@ export interface ConsoleInBrowser {
 
 export async function openConsole(): Promise<ConsoleInBrowser> {
   const served = await startConsole({ isTimed: true });
+  const opened = await browse(served);
+  return {
+    ...opened,
+    async close() {
+      await opened.close();
+      await served.close();
+    },
+  };
+}
+
+/** Opens a browser for a console, which somebody else closes. */
+export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   const browser = await starting(() => launchBrowser(executablePath ?? ''));
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(60_000);
@@ -93,9 +106,6 @@ export async function openConsole(): Promise<ConsoleInBrowser> {
       await page.setViewportSize({ width: 1280, height: 900 });
       return found;
     },
-    async close() {
-      await browser.close();
-      await served.close();
-    },
+    close: () => browser.close(),
   };
 }

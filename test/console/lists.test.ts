@@ -75,6 +75,22 @@ test('tasks are found by the key that made them and by the code of their error',
   expect(all.json.data).toContainEqual(expect.objectContaining({ taskId: failed }));
 });
 
+test('a task that failed although its video was made says at whose cost that is', async () => {
+  const { db } = served.database;
+  const id = await aTask(await aCustomer(), null);
+  await db.raw(
+    `update jobs set state = 'closed', status = 'succeeded', cost_micros = 700000, channel = 'studio',
+            report = '{"kind": "generation", "upstreamId": "up-7", "status": "succeeded"}'
+      where task_id = ?`,
+    [id],
+  );
+  const { json } = await get(`/tasks/${id}`, 'operator');
+  const finding = 'succeeded, but its task failed: it is at our cost';
+  expect(json.data.jobs).toMatchObject([{ costMicros: 700_000, finding }]);
+  expect(json.data.money).toBe('Nothing was charged; all 2.000000 CNY of its hold were returned.');
+  expect((await admin(`tasks show ${id}`)).out).toContain(finding);
+});
+
 test('a list by key examines a thousand tasks at most, and goes on behind them', async () => {
   const accountId = await aCustomer();
   const { db } = served.database;

@@ -12,7 +12,8 @@ import { aTaskId } from '../support/builders';
 export const zones = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu'] as const;
 export const customers = ['acct_a', 'acct_b', 'acct_c'] as const;
 const models = ['one', 'two'];
-const keys = ['key_1', 'key_2', null];
+// The second one would be a formula in a spreadsheet.
+const keys = ['key_1', '=key_2', null];
 const channels = ['ark', 'kling', 'own'];
 const dayMs = 86_400_000;
 

@@ -4,6 +4,7 @@
 import { audit } from '../../src/money/audit.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { forgetUsage, rollUp } from '../../src/money/roll-up.rows';
+import { summaryCsv, summaryOf } from '../../src/money/shown-usage';
 import { readSummary } from '../../src/money/summary.rows';
 import { type Dimension, readUsage, type UsageAsked } from '../../src/money/usage.rows';
 import { forgetTasks } from '../../src/tasks/forget.rows';
@@ -105,6 +106,16 @@ async function expectReports(zone: string): Promise<void> {
   }
 }
 
+/** The lines of the file add up to the last one, and a spreadsheet calculates none of its cells. */
+function expectAddsUp(csv: string): void {
+  const lines = csv.trimEnd().split('\r\n').slice(1);
+  const cells = lines.map((line) => line.split(','));
+  expect(cells.flat().filter((cell) => /^[=+@]|^-(?!\d+\.\d{6}$)/.test(cell))).toEqual([]);
+  const amounts = cells.map((row) => BigInt((row.at(-2) ?? '').replace('.', '')));
+  const closing = amounts.pop();
+  expect(amounts.reduce((sum, one) => sum + one, 0n)).toBe(closing);
+}
+
 const keptRows = async () =>
   (await database.db.raw<{ rows: object[] }>('select * from usage_days order by 1, 2, 3, 4, 5, 6'))
     .rows;
@@ -152,6 +163,7 @@ describe.each(zones)('with days of %s', (zone) => {
           usage: { total: { chargedMicros: charged } },
         });
         before = summary?.closingMicros ?? Number.NaN;
+        expectAddsUp(summaryCsv(summaryOf(month, summary!)));
       }
       const { rows } = await database.db.raw<{ rows: { owned: number }[] }>(
         'select available + held as owned from balances where account_id = ?',

@@ -48,8 +48,8 @@ export interface TestConsole {
 }
 
 interface Options {
-  /** A database with an owner of this key. The console does not drop it. */
-  readonly known?: { readonly database: TestDatabase; readonly owner: string };
+  /** A database that the console does not drop. If it has operators, the key of one of them. */
+  readonly known?: { readonly database: TestDatabase; readonly owner?: string };
   readonly settings?: Readonly<Record<string, string>>;
   /** Limits of calls refill with time, as for the browser of an operator. */
   readonly isTimed?: boolean;
@@ -97,7 +97,7 @@ export async function startConsole({
   const keys = Object.fromEntries(
     await Promise.all(
       operatorRoles.map(async (role) => {
-        if (known) return [role, known.owner] as const;
+        if (known?.owner) return [role, known.owner] as const;
         const added = await addOperator(database.db, { name: role, role });
         return [role, added?.key ?? ''] as const;
       }),
