@@ -113,6 +113,7 @@ export function limitTable(): Rows {
   return [['of', 'what', 'most', 'note'], ...rates, ...atOnce, unfinished];
 }
 
+/** The first panel of a group names the group. */
 export function panelTable(): Rows {
   let group = '';
   const rows = panelsOfDashboard().flatMap(({ type, title, description = '' }) => {
@@ -120,20 +121,22 @@ export function panelTable(): Rows {
       group = title;
       return [];
     }
-    return [[group, title, linked(description)]];
+    const row = [group, title, linked(description)];
+    group = '';
+    return [row];
   });
   return [['group', 'panel', 'what it shows'], ...rows];
 }
 
+/** The name of an alert leads to what to do about it. */
 export function alertTable(): Rows {
   const rows = alertRules().map(({ alert, for: after, labels, annotations }) => [
-    `\`${alert}\``,
+    `[\`${alert}\`](${addressOf(annotations.runbook)})`,
     labels.severity,
     after ?? 'at once',
     annotations.summary.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '`<$1>`'),
-    linkTo(annotations.runbook),
   ]);
-  return [['alert', 'severity', 'after', 'meaning', 'what to do'], ...rows];
+  return [['alert', 'severity', 'after', 'meaning'], ...rows];
 }
 
 /** Makes links of the headings that a description quotes. */
@@ -149,8 +152,11 @@ function linkTo(runbook: string): string {
   const [page = '', anchor = ''] = runbook.split('#');
   const heading = headingOf(page, anchor) ?? anchor;
   const words = /^(API|Temporal)/.test(heading) ? heading : lowerFirst(heading);
-  return `[${words}](${page === 'docs/symptoms.md' ? '' : page.replace('docs/', '')}#${anchor})`;
+  return `[${words}](${addressOf(runbook)})`;
 }
+
+/** The address of a runbook, for a link in docs/symptoms.md. */
+const addressOf = (runbook: string) => runbook.replace('docs/', '').replace('symptoms.md#', '#');
 
 const headingOf = (page: string, anchor: string) =>
   [...read(page).matchAll(/^#+ (.+)$/gm)]
