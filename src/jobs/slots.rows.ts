@@ -91,6 +91,10 @@ const hasNoLimit = `
    or not exists (select 1 from accounts where id = :accountId and running_max is not null))
    and not ${isPaused}`;
 
+// After its deadline a task fails, even if its workflow has not ended it yet.
+const placeableTask = `
+  select 1 from tasks where id = :taskId and state <> 'ended' and deadline_at > now()`;
+
 interface Taken {
   /** The time from the create to the deadline of the task. */
   readonly secondsLeft: number;
@@ -100,11 +104,11 @@ type Slot = ({ readonly outcome: 'taken' } & Taken) | { readonly outcome: 'full'
 
 /**
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
- * already past this step or its task has ended, so nothing may be sent. `full`: the channel is paused,
- * the channel or the account has no free slot, or other waiting jobs come first, or a later attempt has queued the job:
- * then its workflow waits for a turn, and nobody would go on with what this attempt leaves. The
- * statement locks the row of the task. So a transaction that ends the task waits for this statement
- * and then closes the job.
+ * already past this step, or its task is past its deadline or has ended, so nothing may be sent.
+ * `full`: the channel is paused, the channel or the account has no free slot, other waiting jobs come
+ * first, or a later attempt has queued the job: then its workflow waits for a turn, and nobody would
+ * go on with what this attempt leaves. The statement locks the row of the task. So a transaction that
+ * ends the task waits for this statement and then closes the job.
  */
 export async function takeSlot(
   db: Knex,
@@ -129,7 +133,7 @@ export async function takeSlot(
     const { rows: placeable } = await trx.raw<{ rows: unknown[] }>(
       `select 1 from jobs
         where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
-          and exists (select 1 from tasks where id = :taskId and state <> 'ended')`,
+          and exists (${placeableTask})`,
       { taskId, kind },
     );
     return { outcome: placeable.length > 0 ? 'full' : 'moved' };
@@ -144,7 +148,7 @@ function takingSlot(condition: string): string {
            attempt = :attempt, owes = 'place', due_at = now() + ${placingLease}
      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
        and ${isOwing('place')}
-       and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
+       and exists (${placeableTask} for share)
        and ${condition}
     returning ${secondsLeft} as "secondsLeft"`;
 }

@@ -60,7 +60,7 @@ async function storeOthers(
   await db.raw(
     `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, owes, due_at,
                         deadline_at, object, finished_at)
-     select '${name}_' || n, '${account}', 'm', '{}', '{}', 'h', 't', ${starts ? "'start', now()" : 'null, null'}, now(), ${ended}
+     select '${name}_' || n, '${account}', 'm', '{}', '{}', 'h', 't', ${starts ? "'start', now()" : 'null, null'}, now() + interval '1 hour', ${ended}
        from generate_series(1, ${others}) n`,
   );
   if (job) {

@@ -188,7 +188,7 @@ export async function insertTaskRow(
   await db.raw(
     `insert into tasks (id, account_id, model, request, plan, request_hash, trace_id, hold_micros,
                         deadline_at)
-     values (?, 'acct_test', 'm', ?, ?, 'h', 't', 0, now())`,
+     values (?, 'acct_test', 'm', ?, ?, 'h', 't', 0, now() + interval '1 hour')`,
     [taskId, JSON.stringify(request), JSON.stringify(plan)],
   );
 }

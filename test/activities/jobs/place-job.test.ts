@@ -144,6 +144,18 @@ test('no create is sent for a task that has ended', async () => {
   expect(await upstream.accepted(input.taskId)).toBe(0);
 });
 
+test.each([null, 1])(
+  'no create is sent for a task that is past its deadline, and it does not queue (%p slots)',
+  async (jobsInFlightMax) => {
+    await open((base) => [{ ...base, jobsInFlightMax }]);
+    const input = await upstream.input();
+    await database.db('tasks').where({ id: input.taskId }).update({ deadline_at: new Date() });
+    await expect(attempt(input)).rejects.toMatchObject({ type: 'JobMoved' });
+    expect(await upstream.accepted(input.taskId)).toBe(0);
+    expect(await findJob(database.db, input)).toMatchObject({ state: 'planned', sentAt: null });
+  },
+);
+
 test('a job waits for a full channel even if its other channel is down', async () => {
   await open((base) => [
     { ...base, id: 'full', jobsInFlightMax: 1 },
