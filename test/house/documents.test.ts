@@ -59,19 +59,12 @@ describe('README.md', () => {
     expect(filesIn('docs', '.md').filter((path) => !linked.includes(path))).toEqual([]);
   });
 
-  test('has the same requests in its table as the OpenAPI document', () => {
+  test('lists only requests of the OpenAPI document', () => {
     const listed = [...readme.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/\S*)` /gm)].map(
       ([, at = '']) => at,
     );
-    const { paths } = createOpenApiDocument({ version: '0', publicUrl: 'http://x' }) as {
-      paths: Record<string, Record<string, unknown>>;
-    };
-    const documented = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item)
-        .filter((method) => /^(get|post|put|delete)$/.test(method))
-        .map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    expect(listed.sort()).toEqual(documented.sort());
+    expect(listed.length).toBeGreaterThan(5);
+    expect(listed.filter((request) => !requests().includes(request))).toEqual([]);
   });
 
   test('shows replies that fit the reply schemas', () => {
@@ -96,6 +89,24 @@ describe('README.md', () => {
     expect(unsaid.filter((folder) => !folders.includes(`${folder}/`))).toEqual([]);
   });
 });
+
+test('docs/api.md names every request of the OpenAPI document', () => {
+  const page = read('docs/api.md').replaceAll(/\s+/g, ' ');
+  const named = new Set(page.match(/(?:GET|POST|PUT|DELETE) \/[^\s`]*/g));
+  expect(requests().filter((request) => !named.has(request))).toEqual([]);
+});
+
+/** The requests of the OpenAPI document, such as `GET /v1/models`. */
+function requests(): string[] {
+  const { paths } = createOpenApiDocument({ version: '0', publicUrl: 'http://x' }) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.keys(item)
+      .filter((method) => /^(get|post|put|delete)$/.test(method))
+      .map((method) => `${method.toUpperCase()} ${path}`),
+  );
+}
 
 describe.each(documents)('the document %s', (path) => {
   const text = read(path);
