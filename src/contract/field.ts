@@ -9,7 +9,7 @@ import type { Refusal, RefusalCode } from './error';
 export interface Field {
   readonly schema: z.ZodType;
   readonly wanted: string;
-  /** The rule in words for one element, if the field is a list of plain values. */
+  /** The rule in words for one element, if the field is a list. */
   readonly each?: string;
 }
 
@@ -87,7 +87,7 @@ function fieldFaults(
       named += typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
       sent = (sent as Record<PropertyKey, unknown>)?.[key];
     }
-    const wanted = path.length === 1 ? (field.each ?? field.wanted) : field.wanted;
+    const wanted = path.length > 0 ? (field.each ?? field.wanted) : field.wanted;
     faults.set(named, invalid(named, `${wanted}; got ${show(sent)}.`));
   }
   return [...faults.values()];

@@ -95,17 +95,18 @@ const metadataParts = {
     wanted: flag,
   },
   execution_expires_after: {
-    schema: z.int().min(3600).max(259200).meta({
+    schema: z.number().min(3600).max(259200).meta({
       description:
-        'Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. Default 172800.',
+        'Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. A fraction is rounded up. Default 172800.',
     }),
-    wanted: 'must be a whole number of seconds from 3600 to 259200',
+    wanted: 'must be a number of seconds from 3600 to 259200',
   },
   tools: {
     schema: z.array(tool).max(toolsMax),
     wanted:
       `must be an array of at most ${toolsMax} objects with a "type", ` +
       'for example [{"type":"web_search"}]',
+    each: 'each tool must be an object with a "type", for example {"type":"web_search"}',
   },
   super_resolution_config: {
     schema: superResolutionSchema,

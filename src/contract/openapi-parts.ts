@@ -62,7 +62,7 @@ const sentences: Readonly<
   Record<RefusalCode, readonly [meaning: string, message: string, param?: string]>
 > = {
   invalid_json: [
-    'the body is no JSON object in UTF-8; the message names line and column',
+    'the body is no JSON object in UTF-8, or holds what a body may not; a syntax fault names line and column',
     'The body must be a JSON object in UTF-8, but it is not valid JSON: unexpected "}" at line 1, column 34.',
   ],
   missing_required_parameter: [
@@ -170,7 +170,7 @@ const sentences: Readonly<
     'This account has 10 webhooks, which is the limit. Delete one first.',
   ],
   key_limit_reached: [
-    'the account has 50 valid keys, which is the limit',
+    'the account has 50 valid keys, or has made 200 in a day',
     'This account has 50 valid keys, which is the limit. Revoke one first.',
   ],
   file_removed: [

@@ -34,8 +34,8 @@ export function parseMetadata(value: unknown, faults: Fault[]): VideoMetadata {
     watermark: false,
     draft: false,
     return_last_frame: false,
-    execution_expires_after: expiresAfterSecondsDefault,
     ...read,
+    execution_expires_after: Math.ceil(read.execution_expires_after ?? expiresAfterSecondsDefault),
     ...(superResolution === undefined ? {} : { super_resolution_config: superResolution }),
     ...(labels === undefined ? {} : { labels }),
     passThrough: readPassThrough(sent, faults),
@@ -168,7 +168,7 @@ function misspellingFault(name: string): Fault | null {
 
 function ownedSentence(name: string): string {
   if (name === 'output_upload_url') {
-    return 'is not offered: the callback of a task has a link to the video that lives 30 days.';
+    return 'is not offered: the callback of a task has a link to the video.';
   }
   return topLevelNames.includes(name)
     ? 'is not an extension option; send it at the top level, next to model and prompt.'

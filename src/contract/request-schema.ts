@@ -42,7 +42,7 @@ export const requestFields = {
   prompt: {
     schema: z.string().regex(/\S/).meta({
       description:
-        'Not blank; at most 10,000 characters, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused.',
+        'Not blank; at most 10,000 characters without the space around it, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused.',
       example: 'A paper boat sails down a rainy street, low camera, evening light',
     }),
     wanted: 'must be a non-empty string',

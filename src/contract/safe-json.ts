@@ -46,6 +46,8 @@ function kindOf(value: unknown): string {
 const largeNumber = /[eE]\+?\d{2}|\d{300}/;
 
 const manyDigits = /\d{16}/;
+// So many digits of a number are enough to find it in the body.
+const digitsShownMax = 40;
 const stringOrNumber = /"(?:[^"\\]+|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
@@ -56,7 +58,8 @@ export function digitsFault(json: string): string | null {
   if (!manyDigits.test(json)) return null;
   for (const [token] of json.matchAll(stringOrNumber)) {
     if (/^-?\d{16,}$/.test(token) && String(Number(token)) !== token) {
-      return 'a number in it has too many digits to be kept exactly; send it as a text';
+      const shown = token.length > digitsShownMax ? `${token.slice(0, digitsShownMax)}…` : token;
+      return `it holds the number ${shown}, which has too many digits to be kept exactly; send it as a text`;
     }
   }
   return null;

@@ -30,7 +30,9 @@ const promptSwitch = new RegExp(
   'giu',
 );
 
-export function promptLengthFaults(prompt: string, model: Model): Refusal[] {
+/** Space around a prompt says nothing, so it does not count. It is sent all the same. */
+export function promptLengthFaults(sent: string, model: Model): Refusal[] {
+  const prompt = sent.trim();
   // Counts code points, not UTF-16 units. `length` is checked first, because it is cheap and never
   // smaller than the number of code points.
   const chars = prompt.length > model.promptCharsMax ? [...prompt].length : prompt.length;

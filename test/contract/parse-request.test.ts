@@ -91,6 +91,12 @@ describe('accepted requests and their parsed values', () => {
     ['seed 4294967295', { seed: 4_294_967_295 }, { seed: 4_294_967_295 }],
     ['expiry 3600', { execution_expires_after: 3600 }, { execution_expires_after: 3600 }],
     ['expiry 259200', { execution_expires_after: 259_200 }, { execution_expires_after: 259_200 }],
+    ['expiry 7200.5', { execution_expires_after: 7200.5 }, { execution_expires_after: 7201 }],
+    [
+      'expiry 259199.5',
+      { execution_expires_after: 259_199.5 },
+      { execution_expires_after: 259_200 },
+    ],
     ['input video of 45 s', { input_video_duration: 45 }, { input_video_duration: 45 }],
     ['half a second of input video', { input_video_duration: 0.5 }, { input_video_duration: 0.5 }],
     [
@@ -203,8 +209,13 @@ describe('refused requests', () => {
       ['metadata.execution_expires_after invalid_value'],
     ],
     [
-      'expiry 259201',
-      { execution_expires_after: 259_201 },
+      'expiry 3599.5',
+      { execution_expires_after: 3599.5 },
+      ['metadata.execution_expires_after invalid_value'],
+    ],
+    [
+      'expiry 259200.5',
+      { execution_expires_after: 259_200.5 },
       ['metadata.execution_expires_after invalid_value'],
     ],
     [
@@ -325,6 +336,20 @@ test('the message of a refusal names the field, the rule and the sent value', ()
   expect(faults[0]?.message).toBe(
     'duration: must be a whole number of seconds, mostly from 4 to 15, or -1 for a length that the model picks, as a number or numeric string; got 999.',
   );
+});
+
+test.each([
+  [
+    {},
+    'metadata.tools[0].type: each tool must be an object with a "type", for example {"type":"web_search"}; got nothing.',
+  ],
+  [
+    [{ type: 'x' }, 7],
+    'metadata.tools[1]: each tool must be an object with a "type", for example {"type":"web_search"}; got 7.',
+  ],
+])('the message of a refusal says of the tools %j what one tool must be', (sent, message) => {
+  const { faults } = parseRequest({ ...base, metadata: { tools: sent } });
+  expect(faults.map((fault) => fault.message)).toEqual([message]);
 });
 
 test('a long value is shortened in the message of a refusal', () => {

@@ -339,6 +339,7 @@ describe('the capabilities of the model', () => {
       { prompt: '🎬'.repeat(10_000) },
       {},
     ],
+    ['a prompt of 10,000 letters with space around it', { prompt: ` ${'a'.repeat(10_000)}\n` }, {}],
   ])('give a plan with %s', (_, body, expected) => {
     expect(planOf(body)).toMatchObject(expected);
   });

@@ -28,7 +28,7 @@ class VideoMetadata(TypedDict, total=False):
     draft: Optional[bool]
     seed: Optional[int]
     return_last_frame: Optional[bool]
-    execution_expires_after: Optional[int]
+    execution_expires_after: Optional[float]
     tools: Optional[Union[List[Dict[str, Any]], Dict[str, Any]]]
     super_resolution_config: Optional[SuperResolutionConfig]
     callback_url: Optional[str]

@@ -4,7 +4,7 @@
 export interface VideoRequest {
   /** Decides abilities and price; `GET /v1/models` lists the models of the key. */
   model: string;
-  /** Not blank; at most 10,000 characters, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused. */
+  /** Not blank; at most 10,000 characters without the space around it, or the model’s own limit. Switches that would change the price (`--ratio`, `--dur` …) are refused. */
   prompt: string;
   /** A variant of the model: with `studio-2.0`, the mode `fast` means `studio-2.0-fast`, with its abilities and price. `features.modes` of a model lists its modes; another value is ignored. */
   mode?: string | null;
@@ -45,7 +45,7 @@ export interface VideoMetadata {
   seed?: number | null;
   /** Returns the last frame of the base video as a picture in `data[0].last_frame_url`. Super-resolution does not change its size. Default false. */
   return_last_frame?: boolean | null;
-  /** Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. Default 172800. */
+  /** Seconds from acceptance until an unfinished task fails and is refunded, with its time in queues. A fraction is rounded up. Default 172800. */
   execution_expires_after?: number | null;
   /** At most 16 objects with a `type` that the model offers (`web_search`); other fields are passed on. One object counts as a list of one. */
   tools?: Array<{
