@@ -10,7 +10,8 @@ import { plainOf } from '../../src/contract/near-names';
  */
 const priced = new RegExp(
   [
-    ...['duration', 'second', '^secs?$', 'numsec', 'length', 'frames?$', '^num.*frame'],
+    ...['duration', 'seconds|second$', '^secs?$', 'numsec', 'frames?$', '^num.*frame'],
+    ...['(?<!focal|wave|text|prompt)length'],
     ...['size', 'width', 'height', 'dimension', 'pixel', 'resolution', 'aspect', '^ratio'],
     ...['quality', 'definition', 'upscal', 'tier', 'priority', 'model', 'checkpoint', 'engine'],
     ...[

@@ -64,6 +64,10 @@ interface Limited {
   readonly limits: Limits;
 }
 
+// Whether a generator has such an option is not known.
+const setsPriceSentence =
+  'this name, or one inside it, could change what is priced, so it is not passed on; leave it out.';
+
 export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited): Refusal[] {
   const isSent = {
     watermark: metadata.watermark,
@@ -71,22 +75,22 @@ export function limitFaults({ metadata }: VideoRequest, { id, limits }: Limited)
     seed: metadata.seed !== undefined && metadata.seed !== -1,
     safety_identifier: metadata.safety_identifier !== undefined,
   };
-  const others = Object.entries(metadata.passThrough);
-  const names = [
-    ...limits.ignores.filter((name) => isSent[name]),
-    ...others
-      .filter(
-        ([name, value]) => limits.options?.includes(name) === false || limits.refuses(name, value),
-      )
-      .map(([name]) => name),
-  ];
   const fault = (name: string, sentence: string): Refusal => {
     const param = `metadata.${name.slice(0, 80)}`;
-    return { code: 'unsupported_value', param, message: `${param}: model "${id}" ${sentence}` };
+    return { code: 'unsupported_value', param, message: `${param}: ${sentence}` };
+  };
+  const absent = `model "${id}" does not have this option; leave it out.`;
+  const sentenceAbout = (name: string, value: unknown): string | null => {
+    if (limits.options?.includes(name) === false) return absent;
+    return limits.refuses(name, value) ? setsPriceSentence : null;
   };
   const isLarge = (metadata.seed ?? 0) > limits.seedMax;
   return [
-    ...names.map((name) => fault(name, 'does not have this option; leave it out.')),
-    ...(isLarge ? [fault('seed', `takes seeds up to ${limits.seedMax}.`)] : []),
+    ...limits.ignores.filter((name) => isSent[name]).map((name) => fault(name, absent)),
+    ...Object.entries(metadata.passThrough).flatMap(([name, value]) => {
+      const sentence = sentenceAbout(name, value);
+      return sentence === null ? [] : [fault(name, sentence)];
+    }),
+    ...(isLarge ? [fault('seed', `model "${id}" takes seeds up to ${limits.seedMax}.`)] : []),
   ];
 }

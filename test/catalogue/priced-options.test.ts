@@ -20,25 +20,31 @@ const priced = [
   ...['generationConfig', 'input', 'target', 'num_clips', 'num_generations', 'copies', 'secs'],
   ...['base_model', 'checkpoint', 'enable_hd', 'is_pro', 'high_definition', 'voice', 'img_url'],
   ...['settings', 'overrides', 'kwargs', 'payload', 'advanced', 'model_name'],
+  ...['numSeconds', 'videoseconds', 'seconds_total', 'max_second', 'clip_length', 'lengthInS'],
 ];
 const others = [
   ...['negative_prompt', 'guidance_scale', 'cfg_scale', 'fps', 'num_inference_steps', 'sampler'],
   ...['sample_steps', 'lora', 'style', 'camera', 'motion_strength', 'prompt_extend', 'scheduler'],
   ...['target_fps', 'noise_frame_offset', 'discount', 'acceleration', 'camera_fixed', 'speed'],
   ...['true_cfg_scale', 'flow_shift', 'boundary_ratio', 'person_generation'],
+  ...['second_pass', 'secondary_style', 'focal_length', 'text_length', 'wavelength'],
 ];
 const asOptions = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, 4]));
+
+const minimax = minimaxCatalogue('http://127.0.0.1:8090', undefined, undefined);
 
 function gateway(): Catalogue {
   const channels = { a: aVideosChannel('https://a.example.com/v1', { profile: 'gateway' }) };
   return parseCatalogue(withVideos(channels, { one: aVideosModel('a') }), {});
 }
 
-const refusedBy =
-  (model: string, catalogue: Catalogue) => (passThrough: Record<string, unknown>) => {
-    const request = aRequest({ model, metadata: { passThrough } });
-    return planTask(request, catalogue, { seed: 1 }).refusals?.map(({ param }) => param);
-  };
+function refusalsOf(model: string, catalogue: Catalogue, passThrough: Record<string, unknown>) {
+  const request = aRequest({ model, metadata: { passThrough } });
+  return planTask(request, catalogue, { seed: 1 }).refusals;
+}
+
+const refusedBy = (model: string, catalogue: Catalogue) => (passThrough: Record<string, unknown>) =>
+  refusalsOf(model, catalogue, passThrough)?.map(({ param }) => param);
 
 describe.each<[string, string, () => Catalogue]>([
   ['openai-videos to a gateway', 'one', gateway],
@@ -59,11 +65,22 @@ describe.each<[string, string, () => Catalogue]>([
   });
 });
 
-describe('a channel that speaks minimax', () => {
-  const refused = refusedBy(
-    'minimax-h3',
-    minimaxCatalogue('http://127.0.0.1:8090', undefined, undefined),
+test('a refusal says that a model lacks an option only if that is known', () => {
+  const messages = (model: string, catalogue: Catalogue, passThrough: Record<string, unknown>) =>
+    refusalsOf(model, catalogue, passThrough)?.map(({ message }) => message);
+  const sentence =
+    'this name, or one inside it, could change what is priced, so it is not passed on; leave it out.';
+  expect(messages('studio-2.0', theCatalogue(), { voice_id: 'x', camera: { image: 'x' } })).toEqual(
+    [`metadata.voice_id: ${sentence}`, `metadata.camera: ${sentence}`],
   );
+  expect(messages('minimax-h3', minimax, { style: 1, extra: { n: 2 } })).toEqual([
+    'metadata.style: model "minimax-h3" does not have this option; leave it out.',
+    `metadata.extra: ${sentence}`,
+  ]);
+});
+
+describe('a channel that speaks minimax', () => {
+  const refused = refusedBy('minimax-h3', minimax);
 
   test.each(priced)('gets no `extra` with the name %s inside', (name) => {
     expect(refused({ extra: { [name]: 4 } })).toEqual(['metadata.extra']);
