@@ -52,6 +52,15 @@ export function periodFor(from, to, chosen) {
 
 const barsMax = 100;
 
+/** The first day of a period, and the day after its last one. */
+export function daysOfPeriod(period, per) {
+  if (per !== 'month') return [period, daysBefore(period, per === 'week' ? -7 : -1)];
+  const first = `${period}-01`;
+  return [first, `${daysBefore(first, -31).slice(0, 8)}01`];
+}
+
+export const dayAfter = (day) => daysBefore(day, -1);
+
 export function daysBefore(day, count) {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - count);

@@ -42,10 +42,11 @@ export function Banner({ lost }) {
 
 /**
  * A table whose rows become cards on a phone. `columns`: `[title, shownOf(row), isNumber]`. The first
- * link of a row opens it.
+ * link of a row opens it. `total`: a row whose numbers stand below all others.
  */
-export function Table({ label, columns, rows, keyOf }) {
+export function Table({ label, columns, rows, keyOf, total }) {
   const shown = columns.filter(Boolean);
+  const numbers = shown.filter(([, , isNumber]) => isNumber);
   return html`<table aria-label=${label}>
     <thead>
       <tr>
@@ -65,6 +66,18 @@ export function Table({ label, columns, rows, keyOf }) {
         </tr>`,
       )}
     </tbody>
+    ${
+      total &&
+      html`<tfoot>
+        <tr>
+          <th scope="row" colspan=${shown.length - numbers.length}>Total</th>
+          ${numbers.map(
+            ([title, shownOf]) => html`<td key=${title} data-label=${title} class="number">
+              <div>${shownOf(total) ?? '–'}</div></td>`,
+          )}
+        </tr>
+      </tfoot>`
+    }
   </table>`;
 }
 

@@ -3,8 +3,8 @@
 import { Bars } from '../bars.js';
 import { count, exactMillionths, exactMoney, millionths } from '../format.js';
 import { html, useState } from '../preact.js';
-import { stacksOf } from '../stacks.js';
-import { Foreign, titled } from './parts.js';
+import { dayAfter, daysOfPeriod, stacksOf } from '../stacks.js';
+import { Foreign, Table, titled } from './parts.js';
 
 const titles = {
   ...{ day: 'Day', week: 'Week from', month: 'Month' },
@@ -49,7 +49,7 @@ export function Report({ data, asked, measure, seesCosts, currency, csv }) {
         <h2>Figures</h2>
         <a class="button" href=${csv} download=${`usage-${asked.from}-${asked.to}.csv`}>CSV</a>
       </div>
-      <${Figures} ...${{ data, per, by, seesCosts }} />
+      <${Figures} ...${{ data, asked, seesCosts }} />
     </section>
   `;
 }
@@ -64,57 +64,30 @@ function firstDay(rows, { range, from, per }) {
   return per === 'month' ? `${first}-01` : first;
 }
 
-function Figures({ data: { rows, total }, per, by, seesCosts }) {
+function Figures({ data: { rows, total }, asked, seesCosts }) {
+  const { per, by } = asked;
   const [all, setAll] = useState(false);
-  const columns = [
-    ['Charged', ({ charged }) => exactMoney(charged)],
-    ['Corrected', ({ corrected }) => exactMoney(corrected)],
-    ['Tasks', ({ tasks }) => count(tasks)],
-    ['Failed', ({ failed }) => count(failed)],
-    ['Seconds', ({ seconds }) => count(seconds)],
-    ...(seesCosts
-      ? [
-          ['Cost', ({ cost }) => (cost === null ? '–' : exactMoney(cost))],
-          ['Margin', ({ margin }) => (margin === null ? '–' : exactMoney(margin))],
-        ]
-      : []),
-    ['Cost not known', ({ withoutCost }) => (withoutCost ? jobsText(withoutCost) : '–')],
-  ];
   const shown = all ? rows : rows.slice(0, rowsShown);
-  const cells = (row, name) =>
-    columns.map(
-      ([title, of]) => html`<td key=${title} class="number" data-label=${title}>
-        ${title === 'Tasks' || title === 'Failed' ? tasksLink(row, name, title, of(row)) : of(row)}
-      </td>`,
-    );
+  const tasks = (name) => (row) => tasksLink(row, asked, name);
   return html`
     <div class="wide">
-      <table>
-        <thead>
-          <tr>
-            <th>${titles[per]}</th>${by && html`<th>${titles[by]}</th>`}
-            ${columns.map(([title]) => html`<th key=${title} class="number">${title}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map(
-            (row) => html`
-            <tr key=${`${row[per]} ${row[by]}`}>
-              <td data-label=${titles[per]}>${row[per]}</td>
-              ${
-                by && html`<td data-label=${titles[by]}><${Foreign} text=${nameIn(row, by)} /></td>`
-              }
-              ${cells(row, by)}
-            </tr>
-          `,
-          )}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row" colspan=${by ? 2 : 1}>Total</th>${cells(total, '')}
-          </tr>
-        </tfoot>
-      </table>
+      <${Table} label="Figures" rows=${shown} total=${total} keyOf=${(row) => `${row[per]} ${row[by]}`}
+        columns=${[
+          [titles[per], (row) => row[per]],
+          by && [titles[by], (row) => html`<${Foreign} text=${nameIn(row, by)} />`],
+          ['Charged', ({ charged }) => exactMoney(charged), true],
+          ['Corrected', ({ corrected }) => exactMoney(corrected), true],
+          ['Tasks', tasks('tasks'), true],
+          ['Failed', tasks('failed'), true],
+          ['Seconds', ({ seconds }) => count(seconds), true],
+          seesCosts && ['Cost', ({ cost }) => cost && exactMoney(cost), true],
+          seesCosts && ['Margin', ({ margin }) => margin && exactMoney(margin), true],
+          [
+            'Cost not known',
+            ({ withoutCost }) => (withoutCost ? jobsText(withoutCost) : null),
+            true,
+          ],
+        ]} />
     </div>
     ${
       shown.length < rows.length &&
@@ -122,14 +95,31 @@ function Figures({ data: { rows, total }, per, by, seesCosts }) {
         Show all ${count(rows.length)} rows
       </button></p>`
     }
+    <p class="small">
+      The links show the tasks that were created in these days (UTC); the figures count those that
+      ended.
+    </p>
   `;
 }
 
-/** Leads to tasks like those that the cell counts. The list of tasks has these filters only. */
-function tasksLink(row, by, title, text) {
-  const isFilter = by === 'model' || by === 'account';
-  if (text === '0' || !isFilter) return text;
-  const query = new URLSearchParams({ [by]: row[by] });
-  if (title === 'Failed') query.set('status', 'failed');
+/** Leads to tasks like those that the cell counts. The list of tasks has no channels. */
+function tasksLink(row, asked, name) {
+  const { filters } = asked;
+  const text = count(row[name]);
+  const isListed = asked.by !== 'channel' && !filters.channel && row[asked.by] !== '';
+  if (text === '0' || !isListed) return text;
+  const query = new URLSearchParams({ ...filters, ...periodOf(row[asked.per], asked) });
+  if (asked.by && row[asked.by]) query.set(asked.by, row[asked.by]);
+  if (name === 'failed') query.set('status', 'failed');
   return html`<a href=${`#/tasks?${query}`}>${text}</a>`;
+}
+
+/** The days of a row, or of the total, within those of the report. The last day is left out. */
+function periodOf(period, { from, to, per }) {
+  const whole = { from, to: dayAfter(to) };
+  if (period === undefined) return whole;
+  const [first, after] = daysOfPeriod(period, per);
+  if (first > from) whole.from = first;
+  if (after < whole.to) whole.to = after;
+  return whole;
 }

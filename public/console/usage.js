@@ -2,11 +2,12 @@
 // Costs and margins are in the answers for operators only.
 
 import { Select, Text } from '../controls.js';
-import { usePolled } from '../hooks.js';
+import { exactMoney } from '../format.js';
+import { usePolled, useRead } from '../hooks.js';
 import { html } from '../preact.js';
 import { daysBefore, periodFor } from '../stacks.js';
 import { isPaused } from './keyboard.js';
-import { Banner, Filter, given, State, titled, useTitle } from './parts.js';
+import { Banner, Facts, Filter, given, State, Time, titled, useTitle } from './parts.js';
 import { filter } from './route.js';
 import { Report } from './usage-report.js';
 
@@ -50,7 +51,11 @@ export function UsagePage({ api, me, query }) {
   );
   const search = new URLSearchParams({ from, to, by: by ? `${per},${by}` : per, ...filtered });
   const report = usePolled(
-    async () => ({ ...(await api.get(`/usage?${search}`)), asked, search: search.toString() }),
+    async () => ({
+      ...(await api.get(`/usage?${search}`)),
+      asked: { ...asked, filters: filtered },
+      search: search.toString(),
+    }),
     () => everyMs,
     [api, search.toString()],
     isPaused,
@@ -73,8 +78,35 @@ export function UsagePage({ api, me, query }) {
           : html`<${Report} ...${{ data, measure, seesCosts }} asked=${report.value.asked}
               currency=${me.currency} csv=${`/admin/v1/usage?${report.value.search}&format=csv`} />`)
       }
+      <${Books} ...${{ api, from, to }} currency=${me.currency} />
     </main>
   `;
+}
+
+/** What all customers own and were given, whatever the filters are, and if the books agree. */
+function Books({ api, from, to, currency }) {
+  const path = `/books?${new URLSearchParams({ from, to })}`;
+  const books = useRead(api, path, everyMs, isPaused);
+  const data = books.value?.data;
+  const money = (amount) => exactMoney(amount, currency);
+  return html`<section class="card" aria-label="Books">
+    <div class="head">
+      <h2>Books</h2>
+      <a class="button" href="#/log">Log</a>
+    </div>
+    <${State} of=${books} />
+    ${
+      data &&
+      html`<${Facts} rows=${[
+        ['Credited in these days', money(data.credited)],
+        ['Corrected in these days', money(data.corrected)],
+        ['Available now', money(data.available)],
+        ['Held now', money(data.held)],
+        ['Last audit (UTC)', html`<${Time} at=${data.auditedAt} />`],
+        ['The books agree until (UTC)', html`<${Time} at=${data.agreedUntil} />`],
+      ]} />`
+    }
+  </section>`;
 }
 
 /** What the address asks for. Periods become longer until the chart has room for them. */

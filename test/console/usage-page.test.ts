@@ -150,6 +150,66 @@ describeInBrowser('the page Usage', () => {
     expect(await page.getByLabel('Days', { exact: true }).inputValue()).toBe('30');
   });
 
+  test('the figures lead to the tasks of their days, with the filters of the page', async () => {
+    const { page } = opened;
+    await opened.signIn('viewer', '#/usage?per=month&by=model&account=acct_a&range=90');
+    await page.getByRole('region', { name: 'Figures' }).waitFor();
+    const links = (place: string) =>
+      page
+        .locator(`${place} td[data-label=Tasks] a`)
+        .evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
+    const queryOf = (href = '') => Object.fromEntries(new URLSearchParams(href.split('?')[1]));
+    const row = queryOf((await links('tbody')).at(-1));
+    expect(row).toEqual({
+      account: 'acct_a',
+      ...{ model: expect.stringMatching(/^(one|two)$/), from: expect.any(String) },
+      to: expect.any(String),
+    });
+    const [today = '', tomorrow] = [0, 1].map((days) =>
+      new Date(Date.now() + 86_400_000 * days).toISOString().slice(0, 10),
+    );
+    expect([row.from, row.to]).toEqual([`${today.slice(0, 8)}01`, tomorrow]);
+    const total = queryOf((await links('tfoot'))[0]);
+    expect(total).toEqual({ account: 'acct_a', from: expect.any(String), to: tomorrow });
+    expect(Date.parse(row.from ?? '') > Date.parse(total.from ?? '')).toBe(true);
+    await page.locator('tfoot td[data-label=Tasks] a').click();
+    await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
+    expect(await page.getByLabel('Before').inputValue()).toBe(tomorrow);
+    await opened.signIn('viewer', '#/usage?by=channel');
+    await page.getByRole('region', { name: 'Figures' }).waitFor();
+    expect(await links('tbody')).toEqual([]);
+  });
+
+  test('the books say what customers own and were given, and until when they agree', async () => {
+    const { page, served } = opened;
+    const { db } = served.database;
+    await db.raw(
+      `insert into loops (kind, ran_at, agreed_until)
+       values ('audit', '2027-01-31T10:00:00Z', '2027-01-31T09:55:00Z')`,
+    );
+    await opened.signIn('viewer', '#/usage?range=90');
+    const books = page.getByRole('region', { name: 'Books' });
+    await books.getByText('2027-01-31 10:00:00').waitFor();
+    await books.getByText('2027-01-31 09:55:00').waitFor();
+    const { rows } = await db.raw(
+      `select (select sum(available) from balances)::float8 as available,
+              (select sum(held) from balances)::float8 as held,
+              sum(amount) filter (where kind = 'credit')::float8 as credited,
+              sum(case credit when 'available' then amount else -amount end)
+                filter (where kind = 'correction')::float8 as corrected from transfers`,
+    );
+    const shown = (await books.locator('dd').allTextContents()).slice(0, 4);
+    const { credited, corrected, available, held } = rows[0];
+    expect(shown.map((text) => micros(text.replace(' CNY', '')))).toEqual([
+      ...[credited, corrected, available, held],
+    ]);
+    await books.getByRole('link', { name: 'Log' }).click();
+    await page.getByRole('heading', { name: 'Log', exact: true }).waitFor();
+    const day = { from: '2020-01-01', to: '2020-01-01' };
+    const { json } = await admin(`books --from ${day.from} --to ${day.to} --json`);
+    expect(json).toMatchObject({ ...day, credited: '0.000000', corrected: '0.000000' });
+  });
+
   test('a viewer gets no cost, and a lost console is said and found again', async () => {
     const { page, answers } = opened;
     await opened.signIn('viewer', '#/usage?by=channel&measure=cost');
@@ -174,7 +234,7 @@ describeInBrowser('the page Usage', () => {
       loading: async () => {
         await page.route('**/admin/v1/usage?**', () => undefined);
         await go('range=7');
-        await page.getByText('…', { exact: true }).waitFor();
+        await page.getByText('…', { exact: true }).first().waitFor();
         await page.unrouteAll({ behavior: 'ignoreErrors' });
       },
       filled: async () => {

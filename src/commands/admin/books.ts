@@ -1,10 +1,12 @@
-// Admin commands for the ledger: one shows the statement of a customer, the other runs the full
-// audit.
+// Admin commands for the ledger: the full audit, what all books say, and the statement of a customer.
 
+import { slowTransaction } from '../../database/silent-connections';
 import { audit } from '../../money/audit.rows';
+import { readBooks } from '../../money/books.rows';
 import { type StatementRow, statement } from '../../money/statement.rows';
 import { reasonOf } from '../../money/transfers.rules';
 import type { AdminCommand } from './command-line';
+import { daysOf, periodOptions } from './period';
 import { amount, fields, table } from './tables';
 import { countOf, knownAccount, numberAfter, pageOf, pageOptions } from './values';
 
@@ -23,6 +25,27 @@ const proof: AdminCommand = {
       { title: 'FOUND', of: ({ found }) => found },
     ]);
     return { data, text: `The books do not agree: ${size}.\n\n${rows}`, exitCode: 1 };
+  },
+};
+
+const books: AdminCommand = {
+  name: 'books',
+  http: { at: 'GET /books', role: 'viewer' },
+  options: periodOptions,
+  about: 'what customers own and were given, and until when the audit found no difference',
+  async run({ db }, input) {
+    const days = await daysOf(db(), input);
+    const found = await slowTransaction(db(), (trx) => readBooks(trx, days));
+    const data = {
+      ...days,
+      credited: amount(found.creditedMicros),
+      corrected: amount(found.correctedMicros),
+      available: amount(found.availableMicros),
+      held: amount(found.heldMicros),
+      auditedAt: found.auditedAt,
+      agreedUntil: found.agreedUntil,
+    };
+    return { data, text: fields(data) };
   },
 };
 
@@ -60,7 +83,7 @@ const movements: AdminCommand = {
   },
 };
 
-export const bookCommands = [proof, movements];
+export const bookCommands = [proof, books, movements];
 
 const shownMovement = (row: StatementRow) => ({
   number: row.seq,

@@ -18,17 +18,11 @@ import {
   usageDimensions,
   usageRowsMax,
 } from '../../money/usage.rows';
-import {
-  daysBetween,
-  dimensionsIn,
-  firstOf,
-  isDay,
-  isMonth,
-  timeDimensions,
-} from '../../money/usage-days.rules';
+import { dimensionsIn, isMonth, timeDimensions } from '../../money/usage-days.rules';
 import { includes } from '../../operators/roles.rules';
 import { CommandError } from '../command';
 import type { AdminCommand, AdminContext, Input } from './command-line';
+import { daysOf, periodOptions } from './period';
 import { amount, amountOrNull, fields, percentOf, table } from './tables';
 import { accountIdOf, choiceOf, countOf, knownAccount } from './values';
 
@@ -36,8 +30,7 @@ const report: AdminCommand = {
   name: 'usage',
   http: { at: 'GET /usage', role: 'viewer', without: ['csv'], csv: { rows: 'rows' } },
   options: {
-    from: { value: 'DAY', about: 'the first day (30 days with the last one)' },
-    to: { value: 'DAY', about: 'the last day (today)' },
+    ...periodOptions,
     by: { value: 'NAMES', about: `some of ${usageDimensions.join(', ')}, with commas (day)` },
     account: { value: 'ID', about: 'only this customer' },
     model: { value: 'NAME', about: 'only this model' },
@@ -213,19 +206,6 @@ async function read(db: Db, asked: UsageAsked): Promise<UsageReport> {
     `The report has more than ${usageRowsMax} rows; choose fewer days, or fewer names in --by.`,
     2,
   );
-}
-
-async function daysOf(db: Db, input: Input) {
-  const last = await lastDays(db, 30);
-  const dayOf = (name: 'from' | 'to') => {
-    const text = input.option(name);
-    if (text === undefined || isDay(text)) return text;
-    throw new CommandError(`--${name} is a day such as 2027-01-31, not "${text}".`, 2);
-  };
-  const to = dayOf('to') ?? last.to;
-  const from = dayOf('from') ?? firstOf(30, to);
-  if (daysBetween(from, to) >= 1) return { from, to };
-  throw new CommandError('--from must not be after --to.', 2);
 }
 
 function byOf(input: Input): readonly Dimension[] {
