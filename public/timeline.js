@@ -1,4 +1,5 @@
-// The steps of a task, with their times (steps.js).
+// The steps of a task. An ended task says how long each part took. While it lives, the page shows when it
+// saw each step (steps.js).
 
 import { clock, span } from './format.js';
 import { useNow } from './hooks.js';
@@ -7,6 +8,14 @@ import { orderedTimes } from './steps.js';
 
 const defaultLimit = 172_800;
 const steps = ['submitted', 'generation', 'super_resolution', 'storing'];
+/** The parts of `timings`, and the step that each of them is. */
+const parts = [
+  ['queued', 'pending'],
+  ['placed', 'submitted'],
+  ['generated', 'generation'],
+  ['enhanced', 'super_resolution'],
+  ['stored', 'storing'],
+];
 const titles = {
   pending: 'Accepted',
   submitted: 'Submitted',
@@ -18,7 +27,7 @@ const titles = {
 export function Timeline({ task, known, lost }) {
   const isOver = task.status === 'succeeded' || task.status === 'failed';
   const now = useNow(1000, !isOver);
-  const rows = rowsOf(task, known);
+  const rows = isOver ? storedRows(task) : seenRows(task, known);
   const end = isOver ? task.finished_at : Math.max(task.created_at, now / 1000);
   return html`
     <section class="card" aria-label="Timeline">
@@ -35,6 +44,7 @@ export function Timeline({ task, known, lost }) {
         )}
       </ol>
       ${
+        !isOver &&
         steps.some((step) => known.seen?.[step]) &&
         html`<p class="small">“seen”: when this page first saw the step.</p>`
       }
@@ -67,45 +77,47 @@ function Deadline({ task, known, now }) {
   </div>`;
 }
 
-function rowsOf(task, known) {
+/** The parts of an ended task, each with its beginning and its length, as the service stored them. */
+function storedRows({ created_at: createdAt, finished_at: finishedAt, status, timings }) {
+  let at = createdAt;
+  const rows = parts
+    .filter(([part]) => timings[part] !== undefined)
+    .map(([part, step]) => {
+      const row = { step, title: titles[step], state: 'done' };
+      const shown = `${clock(at)} · ${took(timings[part])}`;
+      at += timings[part];
+      return { ...row, at: shown };
+    });
+  const end =
+    status === 'failed' ? { title: 'Failed', state: 'failed' } : { title: 'Done', state: 'done' };
+  return [...rows, { step: 'end', ...end, at: clock(finishedAt) }];
+}
+
+const took = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)} s` : span(seconds));
+
+/** The steps of a task that lives. The API does not say when each began. */
+function seenRows(task, known) {
   const seen = known.seen ?? {};
   const isEnhanced =
     known.body?.metadata?.super_resolution_config !== undefined ||
     seen.super_resolution !== undefined ||
-    task.stage === 'super_resolution' ||
-    task.billing?.items.some(({ kind }) => kind === 'super_resolution');
+    task.stage === 'super_resolution';
   const path = ['pending', ...steps.filter((step) => step !== 'super_resolution' || isEnhanced)];
-  const current = task.stage ?? task.status;
-  const position = path.indexOf(current);
+  const position = path.indexOf(task.stage ?? task.status);
   const times = orderedTimes(
     path.map((step) => seen[step]),
     task.created_at * 1000,
-    task.finished_at && task.finished_at * 1000,
   );
   const rows = path.map((step, index) => ({
     step,
     title: titles[step],
     at: timeText(index, times[index]),
-    state: stateOf(index, position, task, seen[step] !== undefined),
+    state: index === position ? 'now' : index < position ? 'done' : 'ahead',
   }));
-  const last = {
-    step: 'end',
-    title: task.status === 'failed' ? 'Failed' : 'Done',
-    state: task.status === 'failed' ? 'failed' : task.status === 'succeeded' ? 'done' : 'ahead',
-    at: task.finished_at && clock(task.finished_at),
-  };
-  // A failed task may have skipped the steps that the page did not see. These steps are left out.
-  return [...rows.filter(({ state }) => state !== 'unknown'), last];
+  return [...rows, { step: 'end', title: 'Done', state: 'ahead' }];
 }
 
 function timeText(index, ms) {
   if (ms === undefined) return undefined;
   return index === 0 ? clock(ms / 1000) : `seen ${clock(ms / 1000)}`;
-}
-
-function stateOf(index, position, task, wasSeen) {
-  if (task.status === 'succeeded' || index === 0) return index === position ? 'now' : 'done';
-  if (task.status === 'failed') return wasSeen ? 'done' : 'unknown';
-  if (index === position) return 'now';
-  return index < position ? 'done' : 'ahead';
 }

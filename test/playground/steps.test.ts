@@ -6,11 +6,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 
-type Given = readonly [
-  seen: readonly (number | null)[],
-  acceptedAt: number,
-  endedAt: number | null,
-];
+type Given = readonly [seen: readonly (number | null)[], acceptedAt: number];
 
 const source = readFileSync(resolve(__dirname, '../../public/steps.js'), 'utf8');
 
@@ -20,25 +16,18 @@ async function orderedTimes(cases: readonly Given[]): Promise<readonly (number |
     const { orderedTimes } = await import('data:text/javascript,' + encodeURIComponent(${JSON.stringify(source)}));
     const given = JSON.parse(process.argv[1]);
     const plain = (time) => time ?? undefined;
-    const run = ([seen, acceptedAt, endedAt]) => orderedTimes(seen.map(plain), acceptedAt, plain(endedAt));
+    const run = ([seen, acceptedAt]) => orderedTimes(seen.map(plain), acceptedAt);
     process.stdout.write(JSON.stringify(given.map(run)));`;
   const words = ['--input-type=module', '--eval', program, JSON.stringify(cases)];
   const { stdout } = await promisify(execFile)(process.execPath, words);
   return JSON.parse(stdout);
 }
 
-test('a step that the page saw after the end of the task has the time of the end', async () => {
-  const [times] = await orderedTimes([[[null, 110, 150, 190], 100, 160]]);
-  expect(times).toEqual([100, 110, 150, 160]);
-});
-
-test('a time that a fast or slow clock of the browser gave is moved between its neighbours', async () => {
-  const [fast, slow, turned] = await orderedTimes([
-    [[null, 900, null, 950], 100, 160],
-    [[null, 20, 30, null], 100, null],
-    [[null, 150, 120, 140], 100, null],
+test('a time that a slow clock of the browser gave is moved between its neighbours', async () => {
+  const [slow, turned] = await orderedTimes([
+    [[null, 20, 30, null], 100],
+    [[null, 150, 120, 140], 100],
   ]);
-  expect(fast).toEqual([100, 160, null, 160]);
   expect(slow).toEqual([100, 100, 100, null]);
   expect(turned).toEqual([100, 120, 120, 140]);
 });
@@ -46,17 +35,14 @@ test('a time that a fast or slow clock of the browser gave is moved between its 
 test('the shown times of a task never run backwards, and every seen step keeps a time', async () => {
   const time = fc.integer({ min: 0, max: 1_000 });
   const seen = fc.array(fc.option(time), { minLength: 1, maxLength: 5 });
-  const task = fc
-    .tuple(seen, time, fc.option(fc.nat(500)))
-    .map(([times, at, took]): Given => [times, at, took === null ? null : at + took]);
-  const cases = fc.sample(task, 1_000);
+  const cases: readonly Given[] = fc.sample(fc.tuple(seen, time), 1_000);
   const shown = await orderedTimes(cases);
-  for (const [index, [times, acceptedAt, endedAt]] of cases.entries()) {
+  for (const [index, [times, acceptedAt]] of cases.entries()) {
     const ordered = shown[index] ?? [];
     expect(ordered.slice(1).map((at) => at === null)).toEqual(
       times.slice(1).map((at) => at === null),
     );
-    const known = [...ordered, endedAt].filter((at) => at !== null);
+    const known = ordered.filter((at) => at !== null);
     expect(known).toEqual([...known].sort((one, other) => one - other));
     expect(known[0]).toBe(acceptedAt);
   }
