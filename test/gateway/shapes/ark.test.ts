@@ -34,6 +34,16 @@ test('a create answers the id, and null options count as absent', async () => {
   });
 });
 
+test('a create takes the only service tier, and sends no generator its name', async () => {
+  const { status, json } = await api.call('POST', tasks, {
+    ...body,
+    service_tier: 'default',
+    images: [],
+  });
+  expect([status, json.error]).toEqual([200, undefined]);
+  expect((await requestOf(json.id)).metadata.passThrough).toEqual({});
+});
+
 test('a read always has error, content and usage', async () => {
   const { id } = (await api.call('POST', tasks, body)).json;
   expect((await api.call('GET', `${tasks}/${id}`)).json).toMatchObject({
@@ -167,6 +177,7 @@ describe('the list', () => {
 
 test.each([
   ['an option that the service prices', { priority: 1 }, 'metadata.priority', 'InvalidParameter'],
+  ['another service tier', { service_tier: 'flex' }, 'metadata.service_tier', 'InvalidParameter'],
   ['no content', { content: null }, 'prompt', 'MissingParameter'],
   ['an unknown model', { model: 'other' }, 'model', 'InvalidEndpointOrModel.NotFound'],
   ['an unknown role', { content: [text, image('a', 'x')] }, 'content[1].role', 'InvalidParameter'],
@@ -212,4 +223,12 @@ test.each([
   const { status, json } = await api.call('POST', tasks, { ...body, ...fields });
   expect(status).toBe(400);
   expect(json.error).toMatchObject({ code, param });
+});
+
+test.each([
+  ...['prompt', 'mode', 'input_type', 'image', 'images', 'videos', 'audios', 'size', 'seconds'],
+  'Prompt',
+])('a create has no field %s in the form of Ark', async (name) => {
+  const { status, json } = await api.call('POST', tasks, { ...body, [name]: '5' });
+  expect([status, json.error.message]).toEqual([400, `${name}: there is no such field.`]);
 });

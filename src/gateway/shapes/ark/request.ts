@@ -1,11 +1,15 @@
 // Translates a create in the form of Ark into ours. The items of `content` become the prompt and
 // the media; every other option of Ark is one of our metadata fields.
 
+import { isAbsent } from '../../../contract/field';
+import { otherSpellingOf } from '../../../contract/near-names';
+import { requestFields } from '../../../contract/request-schema';
 import type { JsonObject } from '../../../contract/safe-json';
 import { Refused } from '../../context';
 
 const lists = { image_url: 'images', video_url: 'videos', audio_url: 'audios' } as const;
 const sameName = ['model', 'resolution', 'ratio', 'duration'];
+const onlyOurs = Object.keys(requestFields).filter((name) => !sameName.includes(name));
 
 /** Every null counts as absent, because the client of Ark sends null for each unused field. */
 export function nativeBody({ content, ...fields }: JsonObject): JsonObject {
@@ -14,7 +18,11 @@ export function nativeBody({ content, ...fields }: JsonObject): JsonObject {
   const body: Record<string, unknown> = {};
   const metadata: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || value === undefined) continue;
+    if (isAbsent(value)) continue;
+    // Every task of ours has this tier, and lists take it as a filter.
+    if (name === 'service_tier' && value === 'default') continue;
+    if (otherSpellingOf(name, onlyOurs) !== undefined)
+      throw faulty(name.slice(0, 80), 'there is no such field.');
     (sameName.includes(name) ? body : metadata)[name] = value;
   }
   return { ...body, ...mediaOf(content), metadata };
