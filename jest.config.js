@@ -93,6 +93,8 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/cluster-setup.ts',
     },
   ],
+  // A worker keeps about 50 MB of each of its files. A new one has less to search for garbage.
+  workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
   testTimeout: 180_000,

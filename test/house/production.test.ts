@@ -750,7 +750,14 @@ describe('Dockerfile', () => {
   });
 
   test('any user of the group of root can write to the volume', () => {
-    expect(allOf(base, 'RUN')).toEqual(['install -d -o node -g root -m 0775 /data']);
+    expect(allOf(base, 'RUN').join()).toMatch(/install -d -o node -g root -m 0775 \/data$/);
+  });
+
+  test('no image contains a tool that installs packages', () => {
+    const [removed = ''] = /^rm -rf (.*) &&/.exec(allOf(base, 'RUN').join()) ?? [];
+    for (const name of ['lib/node_modules', 'bin/npm', 'bin/npx', 'bin/corepack', 'bin/yarn*']) {
+      expect(removed).toContain(`/usr/local/${name}`);
+    }
   });
 
   test('runs as an unprivileged user and has a health check', () => {
