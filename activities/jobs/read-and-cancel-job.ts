@@ -1,7 +1,9 @@
 // Reads a single job at the deadline of its task, and cancels single jobs for the workflow and the
 // duty `cancel`. Regular polling is in watch-channel.ts.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
+import { assert } from '../../src/assert';
 import type { Channel } from '../../src/catalogue/catalogue.rules';
 import { closeCancelled } from '../../src/jobs/cancels.rows';
 import {
@@ -9,6 +11,7 @@ import {
   type JobInput,
   type JobName,
   type JobReport,
+  type JobStatus,
 } from '../../src/jobs/job.rules';
 import type { LostJob } from '../../src/jobs/lost-job.rules';
 import { listedAfterMs } from '../../src/jobs/placing.rules';
@@ -66,21 +69,51 @@ export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> 
   // Nothing is left to cancel. A request could delete the result of a job that has ended.
   if (job?.state === 'closed' && job.cancel !== 'wanted') return;
   const isUpstream = hasChannel(job) && (job.upstreamId || job.sentAt);
-  if (isUpstream) await cancelUpstream(deps, input, job);
-  await closeCancelled(deps.db, input);
+  const status = isUpstream ? await cancelUpstream(deps, input, job) : null;
+  await closeCancelled(deps.db, { ...input, status });
 }
 
-async function cancelUpstream(deps: Stopping, input: JobInput, job: JobAtChannel): Promise<void> {
+/** Returns the last status that the provider has told; null if none was read. */
+async function cancelUpstream(
+  deps: Stopping,
+  input: JobInput,
+  job: JobAtChannel,
+): Promise<JobStatus | null> {
   const found = deps.channels.find(job.channel);
   if (!found) throw unknownChannel(job.channel);
   try {
     if (isGone(job)) await followToEnd(deps, input, job, job.upstreamId, found.provider);
-    else if (job.upstreamId) await found.provider.cancel(job.upstreamId, input.taskId);
+    else if (job.upstreamId) return await stopKnownJob(deps, input, job, found.provider);
     else await stopLostJob(deps, input, job, found);
+    return null;
   } catch (error) {
     if (!(error instanceof UpstreamFault)) throw error; // Untested: only a defect leads here.
     throw notTaken('The provider did not take the cancel.');
   }
+}
+
+/** A provider that is slow to answer does not keep its job from being cancelled. */
+const readFirstMs = 5_000;
+
+/**
+ * Reads the job once, and cancels it unless it has ended. So the cost of a video that is made already is
+ * known: some providers forget an ended job that is cancelled. One that runs cannot be stopped by most
+ * providers, so its cost stays unknown.
+ */
+async function stopKnownJob(
+  { db }: Stopping,
+  { taskId, kind }: JobInput,
+  { channel, upstreamModel, upstreamId }: JobAtChannel,
+  provider: Provider,
+): Promise<JobStatus | null> {
+  assert(upstreamId, 'a known job has an id');
+  const late = pause(readFirstMs, null, { ref: false });
+  const read = provider.read(upstreamId, taskId).catch(() => null);
+  const reading = await Promise.race([read, late]);
+  const report = reading && reportOf({ kind, channel, upstreamModel }, upstreamId, reading);
+  if (report?.status === 'succeeded') await storeLate(db, { taskId, kind, report });
+  if (!report || !isFinalReport(report)) await provider.cancel(upstreamId, taskId);
+  return report?.status ?? null;
 }
 
 /**

@@ -537,7 +537,7 @@ create table usage_days (
   tasks      integer not null,
   failed     integer not null,
   milliseconds bigint not null,
-  -- Jobs that made a video, and those of them whose cost is not known.
+  -- Jobs that made a video, or ran when their task failed, and those of them whose cost is not known.
   jobs         integer not null,
   without_cost integer not null,
   charged    micros not null,

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { isOwing } from '../database/by-key';
 import { claimInTurns } from '../owed/claim.rows';
-import type { JobInput, JobName } from './job.rules';
+import type { JobInput, JobName, JobStatus } from './job.rules';
 
 /**
  * True unless the provider has reported the end of the job. If the provider did not know the job any
@@ -34,12 +34,20 @@ export const closeJobsOfTask = `
             where ended.status = 'failed' and sent_at is not null and ${isNotKnownToEnd})
     from ended where task_id = :taskId`;
 
-/** any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. */
-export async function closeCancelled(db: Knex, { taskId, kind }: JobName): Promise<void> {
+/**
+ * any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. `status` is
+ * what the provider told last. One that was running may have made its video, so its cost is not known
+ * (money/usage-parts.rows.ts).
+ */
+export async function closeCancelled(
+  db: Knex,
+  { taskId, kind, status = null }: JobName & { readonly status?: JobStatus | null },
+): Promise<void> {
   await db.raw(
-    `update jobs set state = 'closed', owes = null, due_at = null
-      where task_id = ? and kind = ? and (state <> 'closed' or owes is not null)`,
-    [taskId, kind],
+    `update jobs set state = 'closed', owes = null, due_at = null,
+            status = coalesce(cast(:status as text), status)
+      where task_id = :taskId and kind = :kind and (state <> 'closed' or owes is not null)`,
+    { taskId, kind, status },
   );
 }
 
@@ -68,12 +76,13 @@ export const claimCancels = (db: Knex) =>
   });
 
 /**
- * any state → closed: no cancel of this job succeeded, and no further cancel is tried. Returns false if
- * the job owes none any more, because another attempt has cancelled it meanwhile.
+ * any state → closed: no cancel of this job succeeded, and no further cancel is tried, so it is taken
+ * for one that runs. Returns false if the job owes none any more, because another attempt has cancelled it meanwhile.
  */
 export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
-    `update jobs set state = 'closed', due_at = 'infinity'
+    `update jobs set state = 'closed', due_at = 'infinity',
+            status = case status when 'queued' then 'running' else status end
       where task_id = ? and kind = ? and ${isOwing('cancel')} and due_at < 'infinity'
      returning 1`,
     [taskId, kind],

@@ -35,8 +35,9 @@ const ofJob = (kind: string) =>
 /**
  * SQL for two `with` queries. `part` has the usage of the movements of another query, with the days of
  * a time zone. A task that succeeded has made a video, also if its job is
- * forgotten; the channel and the cost are then not known. A job that failed was free. `offset` makes
- * PostgreSQL look up each task, and then each job.
+ * forgotten; the channel and the cost are then not known. A job that ran when its task failed may have made a
+ * video, at a cost that is not known. A job that failed was free. `offset` makes PostgreSQL look up each
+ * task, and then each job.
  */
 export const usageParts = (movements = 'movement', zone = ':zone'): string => `
   event as (
@@ -83,7 +84,7 @@ export const usageParts = (movements = 'movement', zone = ':zone'): string => `
             super_resolution_status, super_resolution_channel, super_resolution_cost))
            line (kind, is_first, charged, corrected, status, channel, cost)
      cross join lateral (
-           select coalesce(line.status = 'succeeded', false)
+           select coalesce(line.status in ('succeeded', 'running'), false)
                   or task.status = 'succeeded' and (is_first or line.charged > 0)
                   as is_made) work
      where is_first or is_end and (line.charged > 0 or is_made)

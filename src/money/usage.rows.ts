@@ -53,7 +53,7 @@ export interface Usage {
   readonly chargedMicros: number;
   /** What corrections gave back; below zero if they took more. */
   readonly correctedMicros: number;
-  /** Jobs that made a video. */
+  /** Jobs that made a video, or ran when their task failed. */
   readonly jobs: number;
   /** Those whose cost is not known. */
   readonly withoutCost: number;

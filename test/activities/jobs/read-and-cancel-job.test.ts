@@ -88,6 +88,14 @@ test('a cancel that the provider does not accept fails and can be retried', asyn
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
 });
 
+test('a job whose read fails is cancelled all the same', async () => {
+  const input = await placed({ queue_s: 600 });
+  liar.lie = ({ method }) => (method === 'GET' ? { status: 500, body: '' } : null);
+  await cancelJob(input);
+  liar.lie = () => null;
+  expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
+});
+
 const studio = { channel: 'studio', upstreamModel: 'studio-2.0' };
 
 test('a cancel during a create is retried until the job is accepted and can be cancelled', async () => {

@@ -68,6 +68,42 @@ test('an open job of a task that has ended is cancelled upstream and closed', as
   expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
 });
 
+const statusAt = async (
+  input: JobInput,
+  provider = upstream.deps.channels.find('studio')!.provider,
+) => (await provider.read((await findJob(database.db, input))?.upstreamId ?? '')).status;
+
+test('a video that was made before its cancel is stored with its cost, and is not deleted upstream', async () => {
+  const input = await upstream.input({ run_s: 0, render: 'none' });
+  const { channels, ...plan } = input.plan;
+  const priced = channels.map((choice) => ({ ...choice, cost: { microsPerJob: 2_000_000 } }));
+  await database
+    .db('tasks')
+    .where({ id: input.taskId })
+    .update({ plan: JSON.stringify({ ...plan, channels: priced }) });
+  await upstream.attempt(input);
+  await until('it is made', async () => (await statusAt(input)) === 'succeeded');
+  await end(input.taskId, '1 second');
+  await round();
+  const job = await findJob(database.db, input);
+  expect(job).toMatchObject({ state: 'closed', cancel: null, report: { status: 'succeeded' } });
+  const stored = database.db('jobs').where({ task_id: input.taskId });
+  expect(await stored.first('cost_micros', 'owes')).toEqual({ cost_micros: 2_000_000, owes: null });
+  expect(await statusAt(input)).toBe('succeeded');
+});
+
+test('a job that runs when it is cancelled is kept as running, so that its cost is known to be unknown', async () => {
+  const input = await upstream.input({ run_s: 600 });
+  await upstream.attempt(input);
+  await until('it runs', async () => (await statusAt(input)) === 'running');
+  await end(input.taskId, '1 second');
+  await round();
+  const stored = database.db('jobs').where({ task_id: input.taskId });
+  expect(await stored.first('state', 'status', 'cost_micros', 'owes')).toEqual({
+    ...{ state: 'closed', status: 'running', cost_micros: null, owes: null },
+  });
+});
+
 test.each([
   ['planned', null],
   ['waiting', null],
