@@ -1,14 +1,14 @@
 // Repeats a statement whose loss no later attempt could repair.
 
 import { setTimeout } from 'node:timers/promises';
-import { isRetryable } from '../../src/database/database';
+import { mayPass } from '../../src/database/database';
 import { storesAnswerForMs } from '../../src/jobs/placing.rules';
 
 /**
- * Repeats a statement until the database can be reached again; a restart or a fail-over takes less
- * time. The answer of a create is stored so,
- * also a refusal, because a provider without a list and without keys cannot be asked for it again. A cancellation does
- * not end the attempts: the job of an ended task must be cancelled by its id.
+ * Repeats a statement until the database takes it: until it can be reached again, or has space again.
+ * The answer of a create is stored so, also a refusal, because a provider without a list and without
+ * keys cannot be asked for it again. A cancellation does not end the attempts: the job of an ended task
+ * must be cancelled by its id.
  */
 export async function whileRetryable<T>(
   stopping: AbortSignal,
@@ -20,7 +20,7 @@ export async function whileRetryable<T>(
       return await statement();
     } catch (error) {
       const isOver = performance.now() > until || stopping.aborted;
-      if (isOver || !isRetryable(error)) throw error;
+      if (isOver || !mayPass(error)) throw error;
       await setTimeout(500);
     }
   }

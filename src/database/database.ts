@@ -121,7 +121,9 @@ export function connect(connection: DatabaseOptions): Knex {
 // SQLSTATE codes of temporary errors. 57014 is a statement timeout. A server that has become a
 // standby reports 25006.
 const retryableStates = new Set('40001 40P01 55P03 57014 57P01 57P02 57P03 53300 25006'.split(' '));
-const retryableCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+const retryableCodes = new Set(
+  'ECONNRESET ECONNREFUSED EHOSTUNREACH ENETUNREACH EPIPE ETIMEDOUT ENOENT'.split(' '),
+);
 
 /**
  * True for temporary errors: a lost connection, a restart, a lock timeout. If `isOutcomeUnknown` is
@@ -144,6 +146,16 @@ export function isRetryable(error: unknown): boolean {
     'KnexTimeoutError',
     'timeout expired',
   ].some((words) => text.includes(words));
+}
+
+/**
+ * True if the same statement may succeed later: temporary errors, and all that the server reports except
+ * faults of values (22, 23), of the program (42) and of its limits (54). A full disk is an example.
+ */
+export function mayPass(error: unknown): boolean {
+  if (isRetryable(error)) return true;
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^(?!22|23|42|54)[0-9A-Z]{5}$/.test(code);
 }
 
 const neverSent = ['ECONNREFUSED', 'ENOENT', '53300', '57P03'];

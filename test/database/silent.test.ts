@@ -2,7 +2,7 @@
 // close. Each caller must get an error in time. Then the pool must work with new connections.
 
 import type { Knex } from 'knex';
-import { connect, isRetryable } from '../../src/database/database';
+import { connect, isOutcomeUnknown, isRetryable } from '../../src/database/database';
 import { queryLimitMs, withSlowStatements } from '../../src/database/silent-connections';
 import { creditAccount } from '../../src/money/ledger.rows';
 import { type Link, startLink } from '../chaos/link';
@@ -111,6 +111,32 @@ test.concurrent(
     expect(isRetryable(await outcomeOf(() => db.raw('select pg_sleep(60)')))).toBe(true);
   }),
 );
+
+test.concurrent.each(['EHOSTUNREACH', 'ENETUNREACH'])(
+  'if the network reports %s during a statement, its outcome counts as unknown',
+  (code) =>
+    withPool(async ({ db, database }) => {
+      let error: unknown;
+      const work = db.transaction(async (trx) => {
+        const { connection } = await trx.client.acquireConnection();
+        const statement = outcomeOf(() => trx.raw('select pg_sleep(5)'));
+        await until('it runs', async () => (await sleeping(database)) === 1);
+        connection.stream.destroy(Object.assign(new Error(`read ${code}`), { code }));
+        error = await statement;
+      });
+      await expect(work).rejects.toThrow();
+      expect(error).toMatchObject({ code });
+      expect([isRetryable(error), isOutcomeUnknown(error)]).toEqual([true, true]);
+    })(),
+);
+
+async function sleeping({ db }: TestDatabase): Promise<number> {
+  const { rows } = await db.raw<{ rows: { count: number }[] }>(
+    `select count(*) from pg_stat_activity
+      where datname = current_database() and wait_event = 'PgSleep'`,
+  );
+  return rows[0]?.count ?? 0;
+}
 
 // This test is the last, because it counts the sockets of the whole process.
 test(

@@ -355,6 +355,36 @@ test.each(['before', 'after'] as const)(
   },
 );
 
+test.each([
+  ['its disk is full', '53100'],
+  ['it is out of memory', '53200'],
+  ['it cannot read a file', '58030'],
+])(
+  'the answer of a create is stored although the database once answers that %s (%s)',
+  async (_, state) => {
+    await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
+    await upstream.script({ ignore_idempotency_key: true });
+    const input = await upstream.input();
+    // A sequence also counts attempts that are rolled back.
+    await database.db.raw(`
+      create sequence opened;
+      create function fail_once() returns trigger language plpgsql as $$ begin
+        if nextval('opened') = 1 then raise exception using errcode = '${state}'; end if;
+        return new;
+      end $$;
+      create trigger fail_once before update on jobs for each row
+        when (old.upstream_id is null and new.upstream_id is not null) execute function fail_once()`);
+    try {
+      expect(await attempt(input)).toMatchObject({ outcome: 'open' });
+      const { rows } = await database.db.raw('select last_value as attempts from opened');
+      expect(rows).toEqual([{ attempts: 2 }]);
+    } finally {
+      await database.db.raw('drop function fail_once cascade; drop sequence opened');
+    }
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  },
+);
+
 describe('at a provider with neither a list nor keys, behind a connection that is cut', () => {
   const keyless = { honoursIdempotencyKey: false, hasList: false };
 
