@@ -1,6 +1,4 @@
-// Puts the faults of one request into one answer. The faults of the shape of a request and the faults
-// of the plan are never in the same answer, so a fault of the plan cannot follow from a fault of the
-// shape.
+// Puts the faults of one request into one answer.
 
 import type { Refusal } from './error';
 import type { Fault } from './field';

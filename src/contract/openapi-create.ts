@@ -40,7 +40,7 @@ export const createOperation: ZodOpenApiOperationObject = {
   tags: ['Tasks'],
   summary: 'Create a task',
   description:
-    'Stores a task and answers; the task starts at once, and its price is then held. All faults of the shape of a body are reported together, then all faults of the plan; a refused create stores nothing.',
+    'Stores a task and answers; the task starts at once, and its price is then held. All faults of a body are reported together; a refused create stores nothing.',
   requestParams: {
     header: z.object({
       'Idempotency-Key': z

@@ -3,11 +3,14 @@
 
 import fc from 'fast-check';
 import type { Model } from '../../src/catalogue/catalogue.rules';
-import { oneRefusal, reportedFaults } from '../../src/contract/faults';
+import { oneRefusal } from '../../src/contract/faults';
+import { metadataFields } from '../../src/contract/metadata-schema';
 import { parseRequest } from '../../src/contract/parse-request';
 import type { VideoRequest } from '../../src/contract/request';
+import { requestFields } from '../../src/contract/request-schema';
 import { isJsonObject, parseSafeJson } from '../../src/contract/safe-json';
 import { inputTypes } from '../../src/contract/vocabulary';
+import { allFaults } from '../../src/planning/all-faults.rules';
 import { planTask } from '../../src/planning/plan.rules';
 import type { Plan } from '../../src/planning/plan-types.rules';
 import { targetsOf } from '../../src/planning/resolution.rules';
@@ -21,9 +24,8 @@ const fewerRuns = { numRuns: 250 };
 
 function judge(body: RequestBody) {
   const { request, faults, ...from } = parseRequest(body);
-  if (faults.length > 0) return { request, plan: undefined, faults: reportedFaults(faults) };
   const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
-  return { request, plan, faults: reportedFaults(refusals) };
+  return { request, plan, ofShape: faults, faults: allFaults(faults, refusals) };
 }
 
 /** Returns the parsed request in the form in which a caller could send it again. */
@@ -182,6 +184,36 @@ test('different requests have different hashes, and the order of fields does not
     }),
     fewerRuns,
   );
+});
+
+test('a field of the wrong shape causes no fault of another field', () => {
+  const topLevel = Object.keys(requestFields);
+  const options = Object.keys(metadataFields);
+  let further = 0;
+  fc.assert(
+    fc.property(
+      requestBody,
+      fc.subarray(topLevel, { maxLength: 2 }),
+      fc.subarray(options, { maxLength: 2 }),
+      (body, top, inner) => {
+        // No field is a list with this element.
+        const wrong = (names: readonly string[]) =>
+          Object.fromEntries(names.map((name) => [name, [7]]));
+        const metadata = { ...body.metadata, ...wrong(inner) };
+        const { faults, ofShape } = judge({ ...body, metadata, ...wrong(top) });
+        const own = ofShape.map(({ message }) => message);
+        const others = faults.map(({ message }) => message).filter((one) => !own.includes(one));
+        // Without a model, a fault that holds for every model may be found behind others.
+        const mended = [body, { ...body, model: 'none' }].flatMap((one) =>
+          judge(one).faults.map(({ message }) => message),
+        );
+        expect(others.filter((one) => !mended.includes(one))).toEqual([]);
+        if (own.length > 0) further += others.length;
+      },
+    ),
+    runs,
+  );
+  expect(further).toBeGreaterThan(runs.numRuns / 20);
 });
 
 test('every request body is either planned or refused with a message', () => {

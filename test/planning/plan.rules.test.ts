@@ -1,24 +1,26 @@
 // Tests the plans and the refusals of requests for the models of the catalogue. The requests are
 // written as a caller sends them, and the parser of the API reads them.
 
-import { oneRefusal, reportedFaults } from '../../src/contract/faults';
+import type { Catalogue } from '../../src/catalogue/catalogue.rules';
+import { oneRefusal } from '../../src/contract/faults';
 import { parseRequest } from '../../src/contract/parse-request';
+import { allFaults } from '../../src/planning/all-faults.rules';
 import { planTask } from '../../src/planning/plan.rules';
 import type { Plan } from '../../src/planning/plan-types.rules';
-import { theCatalogue } from '../support/catalogue';
+import { parseCatalogue, theCatalogue } from '../support/catalogue';
+import { aMinimaxChannel, aMinimaxModel, withMinimax } from '../support/minimax-catalogue';
 
 const catalogue = theCatalogue();
 type Body = Record<string, unknown>;
 
-function judge(body: Body) {
+function judge(body: Body, models: Catalogue = catalogue) {
   const { request, faults, ...from } = parseRequest({
     model: 'studio-2.0',
     prompt: 'a lighthouse',
     ...body,
   });
-  if (faults.length > 0) return { faults: reportedFaults(faults) };
-  const { plan, refusals = [] } = planTask(request, catalogue, { seed: 7, ...from });
-  return { plan, faults: reportedFaults(refusals) };
+  const { plan, refusals = [] } = planTask(request, models, { seed: 7, ...from });
+  return { plan, faults: allFaults(faults, refusals) };
 }
 
 function planOf(body: Body): Plan {
@@ -477,21 +479,81 @@ describe('the faults of a request', () => {
     metadata: { draft: true, callback_url: 'ftp://x' },
   };
 
-  test('of its shape are all listed in the order of the contract, without those of the plan', () => {
+  test('of its shape and of the plan are all listed in the order of the contract', () => {
     const metadata = { ...ofAbility.metadata, seed: 'x', tools: 'x' };
-    const body = { ...ofAbility, ratio: 'wide', prompt: '', metadata };
+    const body = { ...ofAbility, model: 'nope', prompt: ' \n', metadata };
     expect(faultsOf(body)).toEqual([
+      'model model_not_found',
       'prompt invalid_value',
-      'ratio invalid_value',
+      'images[0] invalid_value',
+      'duration invalid_value',
       'metadata.seed invalid_value',
       'metadata.tools invalid_value',
+      'metadata.callback_url invalid_value',
     ]);
     const one = oneRefusal(judge(body).faults);
-    expect(one).toMatchObject({ param: 'prompt', code: 'invalid_value' });
-    expect(one.message.split('\n')).toHaveLength(4);
+    expect(one).toMatchObject({ param: 'model', code: 'model_not_found' });
+    expect(one.message.split('\n')).toHaveLength(7);
   });
 
-  test('of the plan are all listed in the order of the contract if the shape has none', () => {
+  test.each<[string, Body, string[]]>([
+    [
+      'the input type, if an input is malformed',
+      { input_type: 'reference', videos: 'x' },
+      ['videos invalid_value'],
+    ],
+    [
+      'another input, which would be a frame',
+      { images: images(2), audios, videos: 7 },
+      ['videos invalid_value'],
+    ],
+    [
+      'what the model of another mode may do',
+      { model: 'studio-2.0-fast', mode: 7, resolution: '4k' },
+      ['mode invalid_value'],
+    ],
+    [
+      'the target above a malformed resolution',
+      { resolution: 7, metadata: { super_resolution_config: { resolution: '720p' } } },
+      ['resolution invalid_value'],
+    ],
+    [
+      'the target above the resolution of a draft outside of metadata',
+      { draft: true, metadata: { super_resolution_config: { resolution: '720p' } } },
+      ['draft invalid_value'],
+    ],
+    [
+      'the target above the resolution that a misspelt name was meant to be',
+      { resoluton: '480p', metadata: { super_resolution_config: { resolution: '720p' } } },
+      ['resoluton invalid_value'],
+    ],
+  ])('do not include %s', (_, body, expected) => {
+    expect(faultsOf(body)).toEqual(expected);
+  });
+
+  test.each<[string, Body]>([
+    ['videos', { images: images(2), videos: 7, ratio: '16:9' }],
+    ['videos', { images: images(2), videos: 7, size: '1366x768' }],
+    ['ratio', { images: images(2), ratio: 7, size: '1366x768' }],
+    ['images', { images: 7 }],
+  ])('do not include the ratio of a first image if %s is malformed', (malformed, body) => {
+    const inputs = { ...aMinimaxModel().inputs, types: ['first_last_frame', 'reference'] };
+    const defaults = { ...aMinimaxModel().defaults, ratio: 'adaptive' };
+    const model = aMinimaxModel({ inputs, defaults });
+    const file = withMinimax(aMinimaxChannel('http://127.0.0.1:8090'), { 'minimax-h3': model });
+    const { faults } = judge({ model: 'minimax-h3', ...body }, parseCatalogue(file, {}));
+    expect(faults.map(({ param }) => param)).toEqual([malformed]);
+  });
+
+  test('do not include a model that the key may not use, unless there is no other', () => {
+    const permissions = { models: ['studio-1.0'], channels: null };
+    const { request, faults } = parseRequest({ model: 'studio-2.0', prompt: '' });
+    const { refusals } = planTask(request, catalogue, { seed: 7, permissions });
+    expect(allFaults(faults, refusals!)).toMatchObject([{ param: 'prompt' }]);
+    expect(allFaults([], refusals!)).toMatchObject([{ code: 'model_not_allowed' }]);
+  });
+
+  test('of the plan alone are all listed in the order of the contract', () => {
     expect(faultsOf(ofAbility)).toEqual([
       'images[0] invalid_value',
       'resolution unsupported_value',

@@ -118,6 +118,7 @@ describe('refused creates', () => {
     });
     expect(json.error.message.split('\n').map((line: string) => line.split(':')[0])).toEqual([
       'prompt',
+      'resolution',
       'metadata.super_resolution_config',
       'metadata.super_resolution_config.fps',
     ]);

@@ -38,11 +38,10 @@ export const routesOf: AdminCommand = {
       permissions: caller,
       trustsLengths: caller.trustsLengths,
     });
-    const faults = parsed.faults.length > 0 ? parsed.faults : refusals;
-    if (!plan || faults.length > 0) {
-      const { reportedFaults } =
-        require('../../contract/faults') as typeof import('../../contract/faults');
-      const shown = reportedFaults(faults);
+    if (!plan || parsed.faults.length > 0) {
+      const { allFaults } =
+        require('../../planning/all-faults.rules') as typeof import('../../planning/all-faults.rules');
+      const shown = allFaults(parsed.faults, refusals);
       const text = shown.map(({ code, message }) => `${code}: ${message}`).join('\n');
       return { data: { hold: null, routes: [], refusals: shown }, text, exitCode: 1 };
     }
