@@ -18,7 +18,7 @@ export function Bars({ label, columns, series, text }) {
   const [least, most] = bounds(columns);
   const y = (value) => top + ((most - value) / (most - least)) * (height - top - bottom);
   const step = (width - 2 * left) / Math.max(1, columns.length);
-  const fill = (index) => (index < patterns.length ? `url(#${prefix}-${index})` : undefined);
+  const fill = (index) => (index < patterns.length ? `url(#${prefix}-${index})` : colour(index));
   const onKeyDown = (event) => {
     const next = afterKey(event.key, at, columns.length - 1);
     if (next === undefined) return;
@@ -41,7 +41,7 @@ export function Bars({ label, columns, series, text }) {
               ${stacked(values).map(
                 ([from, to, value], one) =>
                   value !== 0 &&
-                  html`<rect key=${one} class=${`series-${one}`} fill=${fill(one)}
+                  html`<rect key=${one} fill=${fill(one)}
                     data-series=${series[one]} data-value=${value} x=${left + (index + 0.1) * step} width=${step * 0.8}
                     y=${y(Math.max(from, to))} height=${Math.max(1, Math.abs(y(from) - y(to)))} />`,
               )}
@@ -59,6 +59,8 @@ export function Bars({ label, columns, series, text }) {
   `;
 }
 
+const colour = (index) => `var(--series-${index})`;
+
 /** The bar to which a key leads; undefined for any other key. */
 function afterKey(key, at, last) {
   const next = {
@@ -73,7 +75,7 @@ function Legend({ series, fill }) {
     ${series.map(
       (name, index) => html`<li key=${name}>
         <svg width="14" height="14" aria-hidden="true">
-          <rect class=${`series-${index}`} fill=${fill(index)} width="14" height="14" />
+          <rect fill=${fill(index)} width="14" height="14" />
         </svg>
         <bdi>${name}</bdi>
       </li>`,
@@ -86,7 +88,7 @@ function Patterns({ prefix }) {
     ${patterns.map(
       (d, index) => html`<pattern key=${d} id=${`${prefix}-${index}`} width="8" height="8"
         patternUnits="userSpaceOnUse">
-        <rect class=${`series-${index}`} width="8" height="8" /><path class="hatch" d=${d} />
+        <rect fill=${colour(index)} width="8" height="8" /><path class="hatch" d=${d} />
       </pattern>`,
     )}
   </defs>`;

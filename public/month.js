@@ -1,9 +1,10 @@
 // The summary of a month: what the account had, got, was charged and has.
 
 import { SaveButton, Text } from './controls.js';
-import { count, exactMoney } from './format.js';
+import { exactMoney } from './format.js';
 import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
+import { Table, usageColumns } from './table.js';
 
 export function MonthSection({ api, currency }) {
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
@@ -51,19 +52,13 @@ function Summary({ value, currency }) {
       html`<div class="card">
         <h2>By model and key</h2>
         <div class="scroll" tabindex="0" role="region" aria-label="By model and key">
-          <table class="figures">
-            <thead><tr><th scope="col">Model</th><th scope="col" class="text">Key</th>
-              <th scope="col">Charged</th><th scope="col">Tasks</th><th scope="col">Failed</th>
-              <th scope="col">Seconds</th></tr></thead>
-            <tbody>
-              ${value.lines.map(
-                (line) => html`<tr key=${`${line.model} ${line.key}`}>
-                  <th scope="row">${line.model}</th><td class="text">${line.key || 'none'}</td>
-                  <td>${exactMoney(line.charged)}</td><td>${count(line.tasks)}</td>
-                  <td>${count(line.failed)}</td><td>${count(line.seconds)}</td></tr>`,
-              )}
-            </tbody>
-          </table>
+          <${Table} look="figures" label="Lines of the month" rows=${value.lines}
+            keyOf=${({ model, key }) => `${model} ${key}`}
+            columns=${[
+              ['Model', ({ model }) => model],
+              ['Key', ({ key }) => key || 'none'],
+              ...usageColumns,
+            ]} />
         </div>
       </div>`
     }

@@ -6,6 +6,7 @@ import { clock, exactMillionths, exactMoney } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { daysOf } from './statement-days.js';
+import { Table } from './table.js';
 
 const views = [
   ['tasks', 'By task'],
@@ -70,36 +71,23 @@ function Days({ days }) {
 function Movements({ rows }) {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label="Movements">
-      <table class="statement">
-        <thead>
-          <tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Change</th><th
-            scope="col">Available</th><th scope="col">Task</th></tr>
-        </thead>
-        <tbody>
-          ${rows.map((row) => html`<${Movement} key=${row.number} row=${row} />`)}
-        </tbody>
-      </table>
+      <${Table} look="statement" label="Movements" rows=${rows} keyOf=${({ number }) => number}
+        columns=${[
+          ['When', ({ at }) => clock(at)],
+          ['What', (row) => html`${row.reason}<${Moved} row=${row} />`],
+          ['Change', ({ change }) => html`<${Change} change=${change} />`, true],
+          ['Available', (row) => exactMoney(row.balance_after), true],
+          ['Task', ({ task_id: id }) => id && html`<${TaskLink} id=${id} />`, true],
+        ]} />
     </div>
   `;
 }
 
-function Movement({ row }) {
-  return html`
-    <tr>
-      <td>${clock(row.at)}</td>
-      <td>${row.reason}<${Moved} row=${row} /></td>
-      <td class=${Number(row.change) > 0 ? 'plus' : ''}>${exactMoney(row.change)}</td>
-      <td>${exactMoney(row.balance_after)}</td>
-      <td>
-        ${
-          row.task_id &&
-          html`<a href=${`#/tasks/${row.task_id}`} title=${row.task_id}>
-          …${row.task_id.slice(-6)}</a>`
-        }
-      </td>
-    </tr>
-  `;
+function Change({ change }) {
+  return html`<span class=${Number(change) > 0 ? 'plus' : ''}>${exactMoney(change)}</span>`;
 }
+
+const TaskLink = ({ id }) => html`<a href=${`#/tasks/${id}`} title=${id}>…${id.slice(-6)}</a>`;
 
 /**
  * A charge is paid from the hold, so it does not change the available amount. The charged amount is

@@ -2,10 +2,11 @@
 
 import { Bars } from './bars.js';
 import { SaveButton, Select } from './controls.js';
-import { count, exactMillionths, exactMoney, millionths } from './format.js';
+import { count, exactMillionths, millionths } from './format.js';
 import { usePolled } from './hooks.js';
 import { html, useState } from './preact.js';
 import { daysBefore, periodFor, stacksOf } from './stacks.js';
+import { Table, usageColumns } from './table.js';
 
 const spans = [
   ['7', '7 days'],
@@ -85,8 +86,6 @@ function Chart({ value, measure, currency }) {
 
 function Figures({ api, value }) {
   const { data, total, per, by, from, to, query } = value;
-  const cells = (row) => html`<td>${exactMoney(row.charged)}</td><td>${count(row.tasks)}</td>
-    <td>${count(row.failed)}</td><td>${count(row.seconds)}</td>`;
   return html`
     <div class="card">
       <div class="head">
@@ -94,19 +93,13 @@ function Figures({ api, value }) {
         <${SaveButton} name=${`usage-${from}-${to}.csv`} ask=${() => api.csv(`/v1/usage?${query}`)} />
       </div>
       <div class="scroll" tabindex="0" role="region" aria-label="Figures">
-        <table class="figures">
-          <thead><tr><th scope="col">${per}</th>${by && html`<th scope="col" class="text">${by}</th>`}
-            <th scope="col">Charged</th><th scope="col">Tasks</th><th scope="col">Failed</th>
-            <th scope="col">Seconds</th></tr></thead>
-          <tbody>
-            ${data.map(
-              (row) => html`<tr key=${`${row[per]} ${row[by]}`}>
-                <th scope="row">${row[per]}</th>${by && html`<td class="text">${row[by] || 'none'}</td>`}
-                ${cells(row)}</tr>`,
-            )}
-          </tbody>
-          <tfoot><tr><th scope="row">Total</th>${by && html`<td></td>`}${cells(total)}</tr></tfoot>
-        </table>
+        <${Table} look="figures" label="Usage" rows=${data} total=${total}
+          keyOf=${(row) => `${row[per]} ${row[by]}`}
+          columns=${[
+            [per, (row) => row[per]],
+            by && [by, (row) => row[by] || 'none'],
+            ...usageColumns,
+          ]} />
       </div>
     </div>
   `;

@@ -1,8 +1,10 @@
-// Parts of all views: texts from outside, times, tables, filters, and the states of a view.
+// Parts of all views: texts from outside, times, filters, and the states of a view.
 
 import { Text } from '../controls.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
+
+export { Table } from '../table.js';
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
@@ -38,47 +40,6 @@ export function Banner({ lost }) {
     ${wordsOf(lost, 'The console does not answer at the moment.')}
     ${' What you see may be old; it is tried again by itself.'}
   </p>`;
-}
-
-/**
- * A table whose rows become cards on a phone. `columns`: `[title, shownOf(row), isNumber]`. The first
- * link of a row opens it. `total`: a row whose numbers stand below all others.
- */
-export function Table({ label, columns, rows, keyOf, total }) {
-  const shown = columns.filter(Boolean);
-  const numbers = shown.filter(([, , isNumber]) => isNumber);
-  return html`<table aria-label=${label}>
-    <thead>
-      <tr>
-        ${shown.map(
-          ([title, , isNumber]) =>
-            html`<th key=${title} scope="col" class=${isNumber ? 'number' : undefined}>${title}</th>`,
-        )}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map(
-        (row) => html`<tr key=${keyOf(row)}>
-          ${shown.map(
-            ([title, shownOf, isNumber]) => html`<td key=${title} data-label=${title}
-              class=${isNumber ? 'number' : undefined}><div>${shownOf(row) ?? '–'}</div></td>`,
-          )}
-        </tr>`,
-      )}
-    </tbody>
-    ${
-      total &&
-      html`<tfoot>
-        <tr>
-          <th scope="row" colspan=${shown.length - numbers.length}>Total</th>
-          ${numbers.map(
-            ([title, shownOf]) => html`<td key=${title} data-label=${title} class="number">
-              <div>${shownOf(total) ?? '–'}</div></td>`,
-          )}
-        </tr>
-      </tfoot>`
-    }
-  </table>`;
 }
 
 export function Facts({ rows }) {

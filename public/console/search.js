@@ -3,7 +3,7 @@
 
 import { usePolled } from '../hooks.js';
 import { html, useEffect, useRef, useState } from '../preact.js';
-import { Banner, Foreign, State, useTitle } from './parts.js';
+import { Banner, Foreign, State, Table, useTitle } from './parts.js';
 
 const keys = /\bv[ko]_[\w-]{5,}/gi;
 const secrets = /whsec_\S*|^\s*https?:\/\/\S*/gi;
@@ -97,17 +97,14 @@ function Nothing() {
 }
 
 function Found({ found }) {
-  return html`<table>
-    <thead><tr><th>What</th><th>Id</th><th>Customer</th><th>Found by</th></tr></thead>
-    <tbody>
-      ${found.map(
-        (one) => html`<tr key=${`${one.kind} ${one.id} ${one.as}`}>
-          <td data-label="What">${one.kind}</td>
-          <td data-label="Id"><a href=${`#/${pages[one.kind](one)}`}><${Foreign} text=${one.id} /></a></td>
-          <td data-label="Customer"><${Foreign} text=${one.accountId} /></td>
-          <td data-label="Found by"><${Foreign} text=${one.as} /></td>
-        </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  return html`<${Table} label="Found" rows=${found} keyOf=${({ kind, id, as }) => `${kind} ${id} ${as}`}
+    columns=${[
+      ['What', ({ kind }) => kind],
+      [
+        'Id',
+        (one) => html`<a href=${`#/${pages[one.kind](one)}`}><${Foreign} text=${one.id} /></a>`,
+      ],
+      ['Customer', ({ accountId }) => html`<${Foreign} text=${accountId} />`],
+      ['Found by', ({ as }) => html`<${Foreign} text=${as} />`],
+    ]} />`;
 }

@@ -105,19 +105,13 @@ function Money({ data: { money, movements } }) {
     <p data-test="money">${money}</p>
     ${
       movements.length > 0 &&
-      html`<table>
-        <thead><tr><th>Number</th><th>At (UTC)</th><th>Movement</th><th class="number">Amount</th></tr></thead>
-        <tbody>
-          ${movements.map(
-            ({ number, at, kind, amount, debit, credit }) => html`<tr key=${number}>
-              <td data-label="Number">${number}</td>
-              <td data-label="At"><${Time} at=${at} /></td>
-              <td data-label="Movement">${kind}: ${debit} → ${credit}</td>
-              <td data-label="Amount" class="number">${amount}</td>
-            </tr>`,
-          )}
-        </tbody>
-      </table>`
+      html`<${Table} label="Movements" rows=${movements} keyOf=${({ number }) => number}
+        columns=${[
+          ['Number', ({ number }) => number],
+          ['At (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+          ['Movement', ({ kind, debit, credit }) => `${kind}: ${debit} → ${credit}`],
+          ['Amount', ({ amount }) => amount, true],
+        ]} />`
     }
   </section>`;
 }

@@ -89,7 +89,7 @@ function Books({ api, from, to, currency }) {
   const books = useRead(api, path, everyMs, isPaused);
   const data = books.value?.data;
   const money = (amount) => exactMoney(amount, currency);
-  return html`<section class="card" aria-label="Books">
+  return html`<section class="card books" aria-label="Books">
     <div class="head">
       <h2>Books</h2>
       <a class="button" href="#/log">Log</a>

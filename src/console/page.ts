@@ -19,7 +19,14 @@ const shared = [
     'send-again',
     'session',
   ].map((name) => `/page/${name}.js`),
-  ...['/page/stacks.js', '/page/base.css', '/page/parts.css', '/page/bars.css', '/page/icon.svg'],
+  ...[
+    '/page/stacks.js',
+    '/page/table.js',
+    '/page/base.css',
+    '/page/parts.css',
+    '/page/bars.css',
+    '/page/icon.svg',
+  ],
 ];
 
 /** The pages, and those that have more than one file. */

@@ -5,7 +5,7 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { html } from '../../preact.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, Foreign, State } from '../parts.js';
+import { Banner, Foreign, State, Table } from '../parts.js';
 
 export function Catalogue({ api, seesCosts }) {
   const shown = useRead(api, '/catalogue', 60_000, isPaused);
@@ -31,35 +31,22 @@ export function Faults({ faults }) {
 }
 
 function Models({ models, seesCosts }) {
-  return html`<table>
-    <thead>
-      <tr>
-        <th>Model</th><th>Plain video</th><th class="number">A second</th><th>Channel</th>
-        <th class="number">Charged</th>
-        ${seesCosts && html`<th class="number">Cost</th><th class="number">Margin</th>`}
-        <th>Ends</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${models.flatMap(({ channels, ...model }) =>
-        channels.map(
-          (channel) => html`<tr key=${`${model.model} ${channel.channel} ${channel.upstreamModel}`}>
-            <td data-label="Model"><${Foreign} text=${model.model} /></td>
-            <td data-label="Plain video">${model.duration} s ${model.resolution} ${model.ratio}</td>
-            <td data-label="A second" class="number">${exactMoney(model.pricePerSecond)}</td>
-            <td data-label="Channel"><${Foreign} text=${channel.channel} /></td>
-            <td data-label="Charged" class="number">${exactMoney(channel.charged)}</td>
-            ${
-              seesCosts &&
-              html`<td data-label="Cost" class="number">${known(channel.cost)}</td>
-                <td data-label="Margin" class="number">${known(channel.margin)}</td>`
-            }
-            <td data-label="Ends">${model.retires?.slice?.(0, 10) ?? '–'}</td>
-          </tr>`,
-        ),
-      )}
-    </tbody>
-  </table>`;
+  const rows = models.flatMap(({ channels, ...model }) =>
+    channels.map((channel) => ({ model, channel })),
+  );
+  const keyOf = ({ model, channel }) =>
+    `${model.model} ${channel.channel} ${channel.upstreamModel}`;
+  return html`<${Table} label="Models" ...${{ rows, keyOf }}
+    columns=${[
+      ['Model', ({ model }) => html`<${Foreign} text=${model.model} />`],
+      ['Plain video', ({ model }) => `${model.duration} s ${model.resolution} ${model.ratio}`],
+      ['A second', ({ model }) => exactMoney(model.pricePerSecond), true],
+      ['Channel', ({ channel }) => html`<${Foreign} text=${channel.channel} />`],
+      ['Charged', ({ channel }) => exactMoney(channel.charged), true],
+      seesCosts && ['Cost', ({ channel }) => known(channel.cost), true],
+      seesCosts && ['Margin', ({ channel }) => known(channel.margin), true],
+      ['Ends', ({ model }) => model.retires?.slice?.(0, 10)],
+    ]} />`;
 }
 
 const known = (amount) =>

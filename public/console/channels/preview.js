@@ -4,7 +4,7 @@
 import { Text } from '../../controls.js';
 import { exactMoney } from '../../format.js';
 import { html, useState } from '../../preact.js';
-import { Foreign } from '../parts.js';
+import { Foreign, Table, titled } from '../parts.js';
 import { Faults } from './catalogue.js';
 
 export function Preview({ api }) {
@@ -66,56 +66,33 @@ function Change({ was, is }) {
 }
 
 function Changes({ models }) {
-  const columns = ['charged', 'cost', 'margin'];
-  return html`<table aria-label="Before and after">
-    <thead>
-      <tr>
-        <th>Model</th><th class="number">A second</th><th>Channel</th>
-        <th class="number">Charged</th><th class="number">Cost</th><th class="number">Margin</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${models.flatMap(({ model, pricePerSecond, channels }) =>
-        channels.map(
-          ({
-            channel,
-            upstreamModel,
-            was,
-            is,
-          }) => html`<tr key=${`${model} ${channel} ${upstreamModel}`}>
-            <td data-label="Model"><${Foreign} text=${model} /></td>
-            <td data-label="A second" class="number"><${Change} ...${pricePerSecond} /></td>
-            <td data-label="Channel"><${Foreign} text=${channel} /></td>
-            ${columns.map(
-              (
-                name,
-              ) => html`<td key=${name} class="number" data-label=${name[0].toUpperCase() + name.slice(1)}>
-                <${Change} was=${was?.[name]} is=${is?.[name]} />
-              </td>`,
-            )}
-          </tr>`,
-        ),
-      )}
-    </tbody>
-  </table>`;
+  const rows = models.flatMap(({ channels, ...model }) =>
+    channels.map((channel) => ({ ...channel, ...model })),
+  );
+  const keyOf = ({ model, channel, upstreamModel }) => `${model} ${channel} ${upstreamModel}`;
+  return html`<${Table} label="Before and after" ...${{ rows, keyOf }}
+    columns=${[
+      ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
+      ['A second', ({ pricePerSecond }) => html`<${Change} ...${pricePerSecond} />`, true],
+      ['Channel', ({ channel }) => html`<${Foreign} text=${channel} />`],
+      ...['charged', 'cost', 'margin'].map((name) => [
+        titled(name),
+        ({ was, is }) => html`<${Change} was=${was?.[name]} is=${is?.[name]} />`,
+        true,
+      ]),
+    ]} />`;
 }
 
 function Dearer({ dearer }) {
+  const who = ({ customers, names }) =>
+    names.length > 0 ? `${customers}: ${names.join(', ')}` : customers;
   return html`<h3>Who pays more</h3>
-    <table aria-label="Who pays more">
-      <thead><tr><th>Model</th><th>Price list</th><th>Customers</th><th>Most for</th><th class="number">Price</th></tr></thead>
-      <tbody>
-        ${dearer.map(
-          ({ model, list, customers, names, video, was, is }) => html`<tr key=${`${model} ${list}`}>
-            <td data-label="Model"><${Foreign} text=${model} /></td>
-            <td data-label="Price list"><${Foreign} text=${list ?? 'everybody'} /></td>
-            <td data-label="Customers">
-              <${Foreign} text=${names.length > 0 ? `${customers}: ${names.join(', ')}` : customers} />
-            </td>
-            <td data-label="Most for">${video}</td>
-            <td data-label="Price" class="number"><${Change} was=${was} is=${is} /></td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>`;
+    <${Table} label="Who pays more" rows=${dearer} keyOf=${({ model, list }) => `${model} ${list}`}
+      columns=${[
+        ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
+        ['Price list', ({ list }) => html`<${Foreign} text=${list ?? 'everybody'} />`],
+        ['Customers', (row) => html`<${Foreign} text=${who(row)} />`],
+        ['Most for', ({ video }) => video],
+        ['Price', ({ was, is }) => html`<${Change} was=${was} is=${is} />`, true],
+      ]} />`;
 }

@@ -3,7 +3,7 @@
 import { Text } from '../../controls.js';
 import { exactMoney } from '../../format.js';
 import { html, useState } from '../../preact.js';
-import { Foreign } from '../parts.js';
+import { Foreign, Table } from '../parts.js';
 
 const example = '{\n  "model": "",\n  "prompt": "A lighthouse in the rain"\n}';
 
@@ -55,27 +55,17 @@ function Answer({ answer, currency }) {
   const amount = (value) => (value === null ? 'not known' : exactMoney(value));
   return html`
     <p role="status">The create would hold ${exactMoney(hold, currency)}. Nothing was stored.</p>
-    <table>
-      <thead>
-        <tr>
-          <th>Channel</th><th>Allowed</th><th class="number">Charged</th><th class="number">Cost</th>
-          <th class="number">Margin</th><th>Slots</th><th>Health</th><th>Would it wait</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${routes.map(
-          (route) => html`<tr key=${`${route.channel} ${route.upstreamModel}`}>
-            <td data-label="Channel"><${Foreign} text=${route.channel} /></td>
-            <td data-label="Allowed">${route.refused ?? 'yes'}</td>
-            <td data-label="Charged" class="number">${amount(route.charged)}</td>
-            <td data-label="Cost" class="number">${amount(route.cost)}</td>
-            <td data-label="Margin" class="number">${amount(route.margin)}</td>
-            <td data-label="Slots">${route.slotsUsed} of ${route.slotsMax ?? 'any number'}</td>
-            <td data-label="Health">${route.health ?? '–'}</td>
-            <td data-label="Would it wait">${route.waits ?? 'no'}</td>
-          </tr>`,
-        )}
-      </tbody>
-    </table>
+    <${Table} label="Routes" rows=${routes}
+      keyOf=${({ channel, upstreamModel }) => `${channel} ${upstreamModel}`}
+      columns=${[
+        ['Channel', ({ channel }) => html`<${Foreign} text=${channel} />`],
+        ['Allowed', ({ refused }) => refused ?? 'yes'],
+        ['Charged', ({ charged }) => amount(charged), true],
+        ['Cost', ({ cost }) => amount(cost), true],
+        ['Margin', ({ margin }) => amount(margin), true],
+        ['Slots', ({ slotsUsed, slotsMax }) => `${slotsUsed} of ${slotsMax ?? 'any number'}`],
+        ['Health', ({ health }) => health],
+        ['Would it wait', ({ waits }) => waits ?? 'no'],
+      ]} />
   `;
 }
