@@ -170,6 +170,7 @@ describeInBrowser('the pages of customers', () => {
     expect(await secret.isVisible()).toBe(true);
     await dialog().getByRole('button', { name: 'Close' }).click();
     await page().getByRole('link', { name: 'Fresh' }).waitFor();
+    await secret.waitFor({ state: 'detached' });
     expect(await page().content()).not.toMatch(/vk_\w{10}|whsec_\w{10}/);
   });
 
@@ -273,7 +274,7 @@ describeInBrowser('the pages of customers', () => {
     await site.signIn('viewer', `#/customers/${accountId}`);
     await section('Last tasks').getByRole('table').waitFor();
     for (const name of ['overview', 'tasks', 'statement', 'keys', 'webhooks', 'log']) {
-      await site.open(
+      await site.go(
         `#/customers/${accountId}?tab=${name}`,
         page().getByRole('link', { name: 'Overview' }),
       );
@@ -282,11 +283,11 @@ describeInBrowser('the pages of customers', () => {
       const harmless = /^(\s*Cop(y|ied)\s*|\s*Sign out\s*|\s*[☀☾]\s*|Show more)$/;
       expect([name, names.filter((one) => !harmless.test(one))]).toEqual([name, []]);
     }
-    await site.open('#/customers', page().getByRole('table'));
+    await site.go('#/customers', page().getByRole('table'));
     expect(await button('New customer').count()).toBe(0);
-    await site.open('#/log', page().getByRole('table'));
+    await site.go('#/log', page().getByRole('table'));
     expect(await section('Operators').count()).toBe(0);
-    await site.open(`#/tasks/${lateTask}`, section('Callback').getByRole('table'));
+    await site.go(`#/tasks/${lateTask}`, section('Callback').getByRole('table'));
     const answers = site.answers.join('\n');
     expect(answers).toContain(lateTask);
     expect(answers).not.toMatch(
@@ -324,6 +325,7 @@ describeInBrowser('the pages of customers', () => {
     await page().getByRole('table').waitFor();
     const busy = { error: { code: 'unavailable', message: 'This takes long. Ask for less.' } };
     await page().route('**/admin/v1/log?**', (route) => route.fulfill({ status: 503, json: busy }));
+    await site.passes(10_000);
     await page().getByText('This takes long. Ask for less. What you see may be old').waitFor();
     await page().unroute('**/admin/v1/log?**');
     await page().route('**/session', (route) => route.abort());
@@ -331,9 +333,11 @@ describeInBrowser('the pages of customers', () => {
     await page().getByText('You are still signed in.').waitFor();
     await page().unroute('**/session');
     await page().route('**/admin/v1/**', (route) => route.abort());
+    await site.passes(60_000);
     await page().getByText('does not answer at the moment').first().waitFor();
     expect(await page().getByRole('table').count()).toBe(1);
     await page().unroute('**/admin/v1/**');
+    await site.passes(60_000);
     await page().getByText('does not answer at the moment').first().waitFor({ state: 'hidden' });
     await page().keyboard.press('p');
     await page().getByText('Paused').waitFor();
@@ -390,7 +394,7 @@ describeInBrowser('the pages of customers', () => {
     (name: string, { hash, shown }: ReturnType<typeof show>) =>
     async () => {
       const [first, ...others] = shown;
-      await site.open(hash, first!);
+      await site.go(hash, first!);
       for (const other of others) await other.waitFor();
       if (name !== 'credit') return;
       await button('Credit').click();

@@ -13,6 +13,12 @@ const executablePath = findChromium();
 export const hasBrowser = executablePath !== null;
 export const describeInBrowser = hasBrowser ? describe : describe.skip;
 
+/** The colours are all that a theme changes. */
+const themes = [
+  ['light', undefined],
+  ['dark', ['color-contrast']],
+] as const;
+
 export interface ConsoleInBrowser {
   readonly served: TestConsole;
   readonly page: Page;
@@ -24,7 +30,11 @@ export interface ConsoleInBrowser {
   readonly answers: readonly string[];
   /** Loads the page anew, until the element is shown. */
   open(hash: string, shown: Locator): Promise<void>;
+  /** Goes to another view of the loaded page. Nothing of the view before is left when it is shown. */
+  go(hash: string, shown: Locator): Promise<void>;
   signIn(role: OperatorRole, hash: string): Promise<void>;
+  /** Time passes for the page, so that it reads again what it reads by itself. */
+  passes(ms: number): Promise<void>;
   /** The violations that axe finds, by theme, width and state. Each state leads the page to itself. */
   violations(states: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -47,6 +57,7 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   const browser = await starting(() => launchBrowser(executablePath ?? ''));
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   page.setDefaultTimeout(60_000);
+  await page.clock.install();
   const complaints: string[] = [];
   const hosts = new Set<string>();
   const answers: string[] = [];
@@ -79,6 +90,12 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   return {
     ...{ served, page, complaints, hosts, answers },
     open,
+    async go(hash, shown) {
+      await page.goto(`${served.url}/#/find`);
+      await page.getByRole('heading', { name: 'Search' }).waitFor();
+      await page.goto(`${served.url}/${hash}`);
+      await shown.waitFor();
+    },
     async signIn(role, hash) {
       await page.context().clearCookies();
       const label = page.getByLabel('Key of an operator');
@@ -88,16 +105,17 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByText(`${role}, ${role}`).waitFor();
     },
+    passes: (ms) => page.clock.fastForward(ms),
     async violations(states) {
       const found: string[] = [];
       for (const width of [1280, 360]) {
         await page.setViewportSize({ width, height: 900 });
         for (const [state, lead] of Object.entries(states)) {
           await lead();
-          for (const colorScheme of ['light', 'dark'] as const) {
+          for (const [colorScheme, rules] of themes) {
             await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
             const where = `${colorScheme}, ${width}, ${state}`;
-            found.push(...(await violationsOf(page)).map((one) => `${where}: ${one}`));
+            found.push(...(await violationsOf(page, rules)).map((one) => `${where}: ${one}`));
           }
           const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
           if (wide > width) found.push(`${width}, ${state}: the page is ${wide} wide`);

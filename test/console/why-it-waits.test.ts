@@ -157,12 +157,8 @@ async function toldEverywhere(id: string, code: WaitingCode): Promise<readonly s
   const { out } = await admin(`tasks show ${id}`);
   expect(out.split('\n').map(timeless)).toEqual(expect.arrayContaining([...told]));
   if (!opened) return told;
-  // The page of a task that is shown already is read anew only every few seconds.
-  await opened.page.goto(`${served.url}/#/find`);
-  await opened.page.goto(`${served.url}/#/tasks/${id}`);
-  await opened.page.getByRole('heading', { name: id.slice(-6) }).waitFor();
   const region = opened.page.getByRole('region', { name: 'Why it is waiting' });
-  await region.waitFor();
+  await opened.go(`#/tasks/${id}`, region);
   const shown = await region.locator('p[data-code]').allTextContents();
   expect(shown.map(timeless)).toEqual(told);
   return told;

@@ -1,7 +1,7 @@
 // The webhooks of a customer, and its callbacks: those that were given up come first.
 
 import { MoreButton } from '../../pagination.js';
-import { html, useState } from '../../preact.js';
+import { html, useRef, useState } from '../../preact.js';
 import { SendAgain } from '../../send-again.js';
 import { FormDialog, Secrets } from '../dialog.js';
 import { CsvLink, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
@@ -19,11 +19,16 @@ const states = [
 
 export function CallbacksTab({ api, may, account, path }) {
   const { accountId } = account;
+  const lists = useRef({});
+  // What is sent again moves from one list to another.
+  const reread = () => {
+    for (const refresh of Object.values(lists.current)) refresh();
+  };
   return html`
     <${Webhooks} ...${{ api, may, path }} />
     ${states.map(
       ([state, title, none]) =>
-        html`<${Callbacks} key=${state} ...${{ api, may, path, accountId, state, title, none }} />`,
+        html`<${Callbacks} key=${state} ...${{ api, may, path, accountId, state, title, none, lists, reread }} />`,
     )}
   `;
 }
@@ -71,17 +76,18 @@ function TestButton({ api, webhookId }) {
     ${' '}<span role="status"><${Foreign} text=${said} /></span>`;
 }
 
-function Callbacks({ api, may, path, accountId, state, title, none }) {
+function Callbacks({ api, may, path, accountId, state, title, none, lists, reread }) {
   const asked = { account: accountId, state };
   const list = useList(api, '/callbacks', {
     ...{ asked, size: 20, everyMs },
     rowsOf: withId('taskId'),
   });
-  const { rows, refresh } = list;
+  const { rows } = list;
+  lists.current[state] = list.refresh;
   return html`<section class="card" aria-label=${title}>
     <div class="head">
       <h2>${title}</h2>
-      ${state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh }} />`}
+      ${state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh: reread }} />`}
       ${rows.length > 0 && html`<${CsvLink} path="/callbacks" asked=${asked} />`}
     </div>
     ${list.lost && html`<p class="fault">${wordsOf(list.lost, 'This part is not answered at the moment.')}</p>`}
@@ -100,7 +106,7 @@ function Callbacks({ api, may, path, accountId, state, title, none }) {
               may.act &&
                 state !== 'pending' && [
                   'Act',
-                  ({ taskId }) => html`<${ResendButton} ...${{ api, taskId, refresh }} />`,
+                  ({ taskId }) => html`<${ResendButton} ...${{ api, taskId, refresh: reread }} />`,
                 ],
             ]} />`)
     }
