@@ -1,6 +1,8 @@
 // Tests the page of the console with a real browser: sign-in, the list of tasks, one task with why it
 // waits, and the acts that ask why. axe checks the views in both themes and at two widths.
 
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { adminWith } from '../support/admin';
 import { anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
@@ -124,5 +126,36 @@ describeInBrowser('the console in a browser', () => {
     expect(page.url()).toContain(taskId);
     expect(opened.complaints).toEqual([]);
     expect(opened.hosts.size).toBe(1);
+  });
+
+  test('a page of another port or host of this machine cannot act for an operator who is signed in', async () => {
+    await signIn('owner', '#/tasks');
+    const log = (await admin('log --json')).json;
+    const forgeries = async () =>
+      Number(/refusals_total\{code="cross_site".*\} (\d+)/.exec(await served.metrics())?.[1]);
+    const before = await forgeries();
+    const server = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html').end(),
+    );
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const { port } = server.address() as AddressInfo;
+    const credit = { amount: '5', reference: 'forged', reason: 'x', why: 'y' };
+    const to = JSON.stringify(`${served.url}/admin/v1/accounts/acct_1/credits`);
+    const sent = `method: 'POST', credentials: 'include', body: '${JSON.stringify(credit)}'`;
+    // The cookie of an operator is sent to each port of its host.
+    for (const host of ['localhost', '127.0.0.1']) {
+      const json = `headers: { 'content-type': 'application/json' }`;
+      for (const how of [`mode: 'no-cors'`, json]) {
+        await page.goto(`http://${host}:${port}/`);
+        await page.evaluate(`fetch(${to}, { ${sent}, ${how} }).catch(() => null).then(() => null)`);
+      }
+      await page.setContent(`<form method="post" enctype="text/plain" action=${to}></form>`);
+      await page.evaluate('document.forms[0].submit()');
+      await page.waitForURL(/credits$/);
+    }
+    server.close();
+    // A call from another host has no cookie, and one with JSON is not sent.
+    expect((await forgeries()) - before).toBe(2);
+    expect((await admin('log --json')).json).toEqual(log);
   });
 });

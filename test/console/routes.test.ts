@@ -8,6 +8,7 @@ import { adminWith } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
+import { catalogueText } from '../support/catalogue';
 import { startConsole, type TestConsole } from '../support/console';
 
 let served: TestConsole;
@@ -76,8 +77,8 @@ test('each documented route answers each role as the document says', async () =>
   const operations = await documented();
   expect(operations).toHaveLength(routes.length + 2);
   const wrong: string[] = [];
+  const key = (await admin(`keys create --account ${accountId} --json`)).json.apiKey as string;
   for (const { method, path, role } of operations) {
-    const key = (await admin(`keys create --account ${accountId} --json`)).json.apiKey as string;
     for (const headers of [{}, { authorization: `Bearer ${key}` }]) {
       const { status } = await served.call(method, `${prefix}${path}`, headers);
       if (status !== 401) wrong.push(`${method} ${path} without an operator: ${status}`);
@@ -155,6 +156,13 @@ test('every read is answered while the role of operators may only select', async
       ]);
       const asked = `${filled}${queries.get(path.split('/').at(-1) ?? '') ?? ''}`;
       expect([path, (await own.as('owner', 'GET', asked)).status]).toEqual([path, 200]);
+    }
+    const bodies = {
+      '/routes': { body: JSON.stringify({ model: 'studio-2.0', prompt: 'x' }) },
+      '/catalogue/preview': { text: catalogueText },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      expect([path, (await own.as('owner', 'POST', path, body)).status]).toEqual([path, 200]);
     }
     const credit = { amount: '5', reference: 'r', reason: 'x', why: 'y' };
     const refused = await own.as('owner', 'POST', `/accounts/${json.accountId}/credits`, credit);
