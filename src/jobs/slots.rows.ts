@@ -15,6 +15,7 @@ import type { Destination } from './steps.rows';
 // A job that did not use its turn gets the next one after this time at the earliest, and queues as if
 // it had begun to wait when it got the turn.
 const passedOver = `interval '1 minute'`;
+const mayHaveTurn = `coalesce(turn_at <= now() - ${passedOver}, true)`;
 const turnsMax = 500;
 
 /** SQL for the condition that a job uses a slot or has reserved one. */
@@ -71,7 +72,7 @@ const lineOf = (depth: string) => `
        select task_id, coalesce(turn_at, waiting_since) as since from jobs
         where account_id = queue.account_id and kind = queue.kind
           and ${hashOfChannels} = queue.hash and state = 'waiting' and task_id <> :taskId
-          and coalesce(turn_at <= now() - ${passedOver}, true)
+          and ${mayHaveTurn}
         order by 2, 1 limit greatest(0, least(${depth}, room))) job
   ), line as (
     select account_id, kind, task_id, nth from first where nth <= least(${depth}, room)
@@ -182,17 +183,23 @@ export async function giveTurns(
                         where kind = 'watcher' and channel = :channel) before
           order by place
           limit greatest(0, least(${turnsMax}, cast(:slots as int) - (${usedSlots})))
+       ), locked as materialized (
+         -- Another channel may have given one of these jobs a turn meanwhile, or be about to.
+         select jobs.task_id, jobs.kind, place from jobs join next using (task_id, kind)
+          where ${isInState('waiting')} and ${mayHaveTurn}
+            for no key update of jobs skip locked
        ), remembered as (
          insert into loops (kind, channel, continues_after)
-         select 'watcher', :channel, account_id from next order by place desc limit 1
+         select 'watcher', :channel, account_id from next join locked using (place)
+          order by place desc limit 1
          on conflict (kind, channel) do update set continues_after = excluded.continues_after
        )
        update jobs
           set channel = :channel, turn_at = now(),
               -- An attempt that is at work needs no signal.
               owes = coalesce(owes, 'turn'), due_at = coalesce(due_at, now() + ${toldAgain})
-         from next
-        where jobs.task_id = next.task_id and jobs.kind = next.kind and ${isInState('waiting')}
+         from locked
+        where jobs.task_id = locked.task_id and jobs.kind = locked.kind
           -- The channel may have been paused since the query before the locks.
           and not ${isPaused}
        returning jobs.task_id as "taskId", jobs.kind`,

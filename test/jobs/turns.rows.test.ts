@@ -110,6 +110,21 @@ describe('turns of accounts', () => {
     expect(accounts.map((account) => countOf(got, account))).toEqual([9, 9]);
   });
 
+  test('two channels that give turns at the same time give them to different jobs, and neither waits', async () => {
+    const channels = [aChannel(), aChannel()] as const;
+    const jobs = [];
+    for (const account of [await anAccount(), await anAccount()]) {
+      jobs.push(...(await wait(account, 2, channels)));
+    }
+    const given = await database.db.transaction(async (first) => [
+      await giveTurns(first, channels[0], 2),
+      await giveTurns(database.db, channels[1], 4),
+    ]);
+    expect(given.map(({ length }) => length)).toEqual([2, 2]);
+    const names = given.flat().map(({ taskId }) => taskId);
+    expect(new Set(names)).toEqual(new Set(jobs.map(({ taskId }) => taskId)));
+  });
+
   test('an account whose jobs leave the channel at once still waits for the turns of others', async () => {
     const channel = aChannel();
     const [refused, other] = [await anAccount(), await anAccount()];
