@@ -34,11 +34,11 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await page.locator('[name="metadata.seed"]').fill('-7');
     await on.createButton(page).click();
     await faultOf(page, 'metadata.seed').waitFor();
-    await shows(page, -7, ['metadata.seed']);
+    await shows(page, -7, ['prompt', 'images', 'metadata.seed']);
 
-    // The faults of the plan are shown after those of the shape.
     await page.locator('[name="metadata.seed"]').fill('7');
     await on.createButton(page).click();
+    await faultOf(page, 'metadata.seed').waitFor({ state: 'detached' });
     await faultOf(page, 'prompt').waitFor();
     await shows(page, 7, ['prompt', 'images']);
     expect(await page.evaluate('document.activeElement.name')).toBe('prompt');
