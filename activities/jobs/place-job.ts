@@ -27,6 +27,7 @@ import type { WorkerDeps } from '../deps';
 import { UpstreamFault } from '../providers/provider';
 import { attemptWrites } from './attempt-writes';
 import { withNewLink } from './base-video';
+import { cancelSecond, isTaken } from './cancel-second';
 import { type Candidate, candidatesOf, channelsOf } from './candidates';
 import { findLostJob } from './find-lost-job';
 import { inputGone } from './input-addresses';
@@ -105,9 +106,10 @@ class Placement {
         return isReleased ? this.carryOut(step.next) : { is: 'superseded' };
       }
       case 'cancel': {
-        const cancelled = this.channel().provider.cancel(step.upstreamId, input.taskId);
-        const close = () => (step.closesRow ? closeCancelled(deps.db, input) : undefined);
-        await cancelled.then(close, () => undefined);
+        const { provider } = this.channel();
+        if (!step.closesRow) await cancelSecond(deps, input, provider, step.upstreamId);
+        else if (await isTaken(provider, step.upstreamId, input))
+          await closeCancelled(deps.db, input);
         return this.carryOut(step.next);
       }
       case 'wait for the end':

@@ -690,27 +690,50 @@ test('a job accepted after the end of its task is cancelled and stays closed', a
   expect(await jobsAtStudio()).toEqual(['cancelled']);
 });
 
-test('a job that a channel accepts after a later attempt has left the channel is cancelled there', async () => {
-  await open((base) => [base, { ...base, id: 'second' }]);
-  const input = await upstream.input({ queue_s: 600 });
-  const { find, ...rest } = upstream.deps.channels;
-  const slow = {
-    ...rest,
-    find(id: string) {
-      const found = find(id);
-      if (!found) return undefined;
-      // This attempt is frozen until a later attempt has sent the job to the second channel.
-      const create: typeof found.provider.create = async (...given) => {
-        await database.db('jobs').where({ task_id: input.taskId }).update({ channel: 'second' });
-        return found.provider.create(...given);
-      };
-      return { ...found, provider: { ...found.provider, create } };
-    },
-  };
-  await expect(attempt(input, { channels: slow })).rejects.toMatchObject({ type: 'SecondJob' });
-  expect(await jobsAtStudio()).toEqual(['cancelled']);
-  expect(await findJob(database.db, input)).toMatchObject({
-    ...{ state: 'sending', channel: 'second', upstreamId: null },
+describe('a job that a channel accepts after a later attempt has left the channel', () => {
+  /** The first cancels fail. */
+  async function late(over: Partial<WorkerDeps> = {}, failures = 0) {
+    await open((base) => [base, { ...base, id: 'second' }]);
+    const input = await upstream.input({ queue_s: 600 });
+    let left = failures;
+    const { find, ...rest } = upstream.deps.channels;
+    const channels = {
+      ...rest,
+      find(id: string) {
+        const found = find(id);
+        if (!found) return undefined;
+        const { provider } = found;
+        // This attempt is frozen until a later attempt has sent the job to the second channel.
+        const create: typeof provider.create = async (...given) => {
+          await database.db('jobs').where({ task_id: input.taskId }).update({ channel: 'second' });
+          return provider.create(...given);
+        };
+        const cancel: typeof provider.cancel = async (...given) => {
+          left -= 1;
+          if (left >= 0) throw new UpstreamFault('ambiguous', '', 'It answered with 500.');
+          return provider.cancel(...given);
+        };
+        return { ...found, provider: { ...provider, create, cancel } };
+      },
+    };
+    const placing = attempt(input, { ...over, channels });
+    await expect(placing).rejects.toMatchObject({ type: 'SecondJob' });
+    expect(await findJob(database.db, input)).toMatchObject({
+      ...{ state: 'sending', channel: 'second', upstreamId: null },
+    });
+    return upstream.events.filter(({ name }) => name === 'cancelGivenUp');
+  }
+
+  test.each([0, 1])('is cancelled there, also after %i failed cancels', async (failures) => {
+    expect(await late({}, failures)).toEqual([]);
+    expect(await jobsAtStudio()).toEqual(['cancelled']);
+  });
+
+  test('is named to an operator if it could not be cancelled before the worker stops', async () => {
+    const [event, ...others] = await late({ stopping: AbortSignal.abort() }, 99);
+    expect(event?.args[2]).toMatch(/second job cgt-/);
+    expect(others).toEqual([]);
+    expect(await jobsAtStudio()).toEqual(['queued']);
   });
 });
 
