@@ -7,6 +7,7 @@ import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
+import type { Answered } from '../support/console';
 import { until } from '../support/until';
 import { aWebhook } from '../support/webhook-worker';
 import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-browser';
@@ -17,6 +18,7 @@ describeInBrowser('the pages of customers', () => {
   let site: ConsoleInBrowser;
   let accountId: string;
   let lateTask: string;
+  let away: Promise<Answered>;
   const admin = adminWith(() => site.served.environment);
   const page = () => site.page;
   const button = (name: string) => page().getByRole('button', { name, exact: true });
@@ -37,7 +39,9 @@ describeInBrowser('the pages of customers', () => {
     await openNew(database.db, anOpening(accountId, aTaskId(), 80_000_000));
     await admin(`budgets set --account ${accountId} --period month --limit 100`);
     await admin(['keys', 'create', '--account', accountId, '--name', nasty]);
-    await aWebhook(database.db, accountId, 'https://hooks.example.com/in');
+    const webhookId = await aWebhook(database.db, accountId, 'https://hooks.example.com/in');
+    // No worker runs here. The answer says so after twenty seconds.
+    away = site.served.as('operator', 'POST', `/webhooks/${webhookId}/test`);
     lateTask = await aFinalTask(database, 'https://hooks.example.com/in', { accountId });
     await database.db('callbacks').where({ task_id: lateTask }).update({ state: 'exhausted' });
     await database.db('callback_attempts').insert({
@@ -420,4 +424,9 @@ describeInBrowser('the pages of customers', () => {
       expect([...site.hosts]).toEqual([new URL(site.served.url).host]);
     },
   );
+
+  test('the test of a webhook needs a worker, and says so', async () => {
+    const { status, json } = await away;
+    expect([status, json.error.message]).toEqual([503, expect.stringContaining('needs a worker')]);
+  });
 });

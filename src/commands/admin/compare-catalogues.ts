@@ -14,7 +14,10 @@ const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 
 
 let isBusy = false;
 
-export async function compareCatalogues(compares: Compares): Promise<Compared> {
+export async function compareCatalogues(
+  compares: Compares,
+  withinMs = longestMs,
+): Promise<Compared> {
   if (isBusy) {
     const message = 'Another catalogue is compared at the moment. Try again in a few seconds.';
     throw new CommandError(message, 1, { kind: 'away' });
@@ -24,7 +27,7 @@ export async function compareCatalogues(compares: Compares): Promise<Compared> {
   const file = join(projectFolder(), 'dist/src/commands/admin/compare-thread.js');
   const thread = new Worker(file, { workerData: compares, resourceLimits, env: {} });
   try {
-    const [answer] = await once(thread, 'message', { signal: AbortSignal.timeout(longestMs) });
+    const [answer] = await once(thread, 'message', { signal: AbortSignal.timeout(withinMs) });
     return JSON.parse(answer as string) as Compared;
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException;
