@@ -131,6 +131,14 @@ describe.each(documents)('the document %s', (path) => {
   });
 });
 
+test('each decision has a number of its own', () => {
+  const numbers = [...read('docs/decisions.md').matchAll(/^## (\d+)\./gm)].map(
+    ([, number]) => number,
+  );
+  expect(numbers.length).toBeGreaterThan(80);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
 test('docs/sizing.md lists every table in its section about sizes', () => {
   const [, section = ''] = read('docs/sizing.md').split('## Size of each table\n');
   const [lines = ''] = section.split('\n## ');
