@@ -60,6 +60,7 @@ class Placement {
   /** The channels to which this attempt may still offer the job. */
   private left: Candidate[];
   private isFull = false;
+  private readonly began = performance.now();
   /** The channel of the create. */
   private at: Candidate | undefined;
   /** The time until which the create may be sent, by the monotonic clock. */
@@ -85,7 +86,8 @@ class Placement {
       case 'offer':
         return this.offer();
       case 'queue for a slot': {
-        const isQueued = await waitForTurn(deps.db, input, channelsOf(input));
+        const atWorkSeconds = (performance.now() - this.began) / 1_000;
+        const isQueued = await waitForTurn(deps.db, input, channelsOf(input), atWorkSeconds);
         return isQueued ? { outcome: 'waiting' } : { is: 'moved' };
       }
       case 'take over':

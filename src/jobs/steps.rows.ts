@@ -19,7 +19,7 @@ import {
   unreadable,
   unreadableReport,
 } from './job.rules';
-import { placingLease, toldEndAgain } from './owed.rows';
+import { placingLease, toldAgain, toldEndAgain } from './owed.rows';
 import type { Stored } from './placing.rules';
 
 export interface JobNews extends JobName {
@@ -41,23 +41,31 @@ export const planFirstJob = `
 
 /**
  * planned or waiting → waiting, because all channels of the job are full. The first channel with a
- * free slot gives the job a turn. Returns false if the job is already past this step or its task
- * has ended.
+ * free slot gives the job a turn. A channel may have done so since this attempt began, after it was
+ * found full: this turn is kept for the next attempt. Returns false if the job is already past this
+ * step or its task has ended.
  */
 export async function waitForTurn(
   db: Knex,
   { taskId, kind }: JobName,
   channels: readonly string[],
+  atWorkSeconds = 0,
 ): Promise<boolean> {
+  const hasNewTurn = 'turn_at > now() - make_interval(secs => :atWorkSeconds)';
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `update jobs
-        set state = 'waiting', channels = ?, channel = null, owes = null, due_at = null,
-            waiting_since = coalesce(waiting_since, now())
-      where task_id = ? and kind = ? and ${isInState('planned', 'waiting')}
-        and exists (select 1 from tasks where id = ? and state <> 'ended' for share)
+        set state = 'waiting', channels = :channels, waiting_since = coalesce(waiting_since, now()),
+            channel = case when ${hasNewTurn} then channel end,
+            owes = case when ${hasNewTurn} then 'turn' end,
+            due_at = case when ${hasNewTurn} then now() + ${toldAgain} end
+      where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
+        and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
      returning 1`,
-    // Each list is a queue, and each task has drawn its own order. So a channel starts few lists.
-    [[...channels.slice(0, 1), ...channels.slice(1).sort()], taskId, kind, taskId],
+    {
+      ...{ taskId, kind, atWorkSeconds },
+      // Each list is a queue, and each task has drawn its own order. So a channel starts few lists.
+      channels: [...channels.slice(0, 1), ...channels.slice(1).sort()],
+    },
   );
   return rows.length > 0;
 }

@@ -128,6 +128,35 @@ test('the end of a turn leaves a newer turn of the job owed', async () => {
   expect(await owes()).toBeNull();
 });
 
+test('a turn that a job gets while its attempt looks elsewhere is kept for its next attempt', async () => {
+  const { db } = database;
+  const [slow, quick] = [aChannel(), aChannel()];
+  const job = await aWaitingJob([quick, slow]);
+  await beginPlacing(db, job);
+  expect((await takeSlotNow(db, job, to(quick), 0, 'first')).outcome).toBe('full');
+  expect(await turns(quick, 1)).toEqual([job.taskId]);
+  expect((await takeSlotNow(db, job, to(slow), 0, 'first')).outcome).toBe('full');
+  expect(await waitForTurn(db, job, [quick, slow], 5)).toBe(true);
+  expect(await db('jobs').where({ task_id: job.taskId }).first()).toMatchObject({ owes: 'turn' });
+  const later = await aJob();
+  expect((await takeSlot(db, later, to(quick), 1, 'first')).outcome).toBe('full');
+  expect((await takeSlot(db, job, to(quick), 1, 'next')).outcome).toBe('taken');
+});
+
+test('a turn that an attempt could not use is free for another job at once', async () => {
+  const { db } = database;
+  const channel = aChannel();
+  const job = await aWaitingJob([channel]);
+  await turns(channel, 1);
+  await age(job.taskId, 10);
+  await beginPlacing(db, job);
+  expect(await waitForTurn(db, job, [channel], 5)).toBe(true);
+  const row = await db('jobs').where({ task_id: job.taskId }).first();
+  expect(row).toMatchObject({ owes: null, due_at: null, channel: null });
+  const other = await aWaitingJob([channel]);
+  expect(await turns(channel, 1)).toEqual([other.taskId]);
+});
+
 test('a job whose turn has expired can still take a free slot', async () => {
   const channel = aChannel();
   const late = await aWaitingJob([channel]);
@@ -243,7 +272,8 @@ test('the close of a task waits for a job that takes its slot at the same moment
   await until('the close waits', async () => (await statementsWaiting(db)) === 1);
   await sending.commit();
   await closing;
-  expect((await findJob(db, job))?.state).toBe('closed');
+  // The create may be on its way, so the job is looked up even if this worker dies now.
+  expect(await findJob(db, job)).toMatchObject({ state: 'closed', cancel: 'wanted' });
   const placed = { channel, upstreamId: `job-of-${taskId}` };
   expect(await storeOpened(db, job, placed)).toBe('unwanted');
   // If this worker dies now, the reconciler cancels the job.
