@@ -52,8 +52,11 @@ export function Facts({ rows }) {
   </dl>`;
 }
 
-export const customerLink = (id) =>
-  id ? html`<a href=${`#/customers/${encodeURIComponent(id)}`}><${Foreign} text=${id} /></a>` : '–';
+export const customerLink = (id, name) =>
+  id
+    ? html`<a href=${`#/customers/${encodeURIComponent(id)}`}><${Foreign} text=${name || id} /></a>
+      ${name && html` <code><${Foreign} text=${id} /></code>`}`
+    : '–';
 
 export const taskLink = (id) => id && html`<a href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
 

@@ -2,6 +2,7 @@
 // wrote or made is behind a button that asks why, and is gone when the view is left.
 
 import { CopyButton } from '../controls.js';
+import { count, exactMoney, itemNames, unitPrice } from '../format.js';
 import { usePolled } from '../hooks.js';
 import { html, useState } from '../preact.js';
 import { ResendButton } from './customer/callbacks.js';
@@ -72,13 +73,14 @@ export function TaskPage({ api, id, me }) {
 }
 
 function Head({ data }) {
-  const { taskId, accountId, status, model, createdAt, deadlineAt, traceId, task } = data;
+  const { taskId, accountId, accountName, status, model, createdAt, deadlineAt, traceId, task } =
+    data;
   const labels = Object.entries(task.labels ?? {}).map(([name, value]) => `${name}=${value}`);
   const rows = [
     ['Task', html`<code>${taskId}</code>`],
     ['Status', html`<span class=${`badge ${status}`}>${status}</span> ${task.stage ?? ''}`],
     ['Message', html`<${Foreign} text=${task.error?.message ?? task.message} />`],
-    ['Customer', customerLink(accountId)],
+    ['Customer', customerLink(accountId, accountName)],
     ['Model', html`<${Foreign} text=${model} />`],
     ['Created', html`<${Time} at=${createdAt} />`],
     ['Deadline', html`<${Time} at=${deadlineAt} />`],
@@ -99,7 +101,7 @@ function Waiting({ reasons }) {
   </section>`;
 }
 
-function Money({ data: { money, movements } }) {
+function Money({ data: { money, movements, calculation } }) {
   return html`<section class="card" aria-label="Where its money is">
     <h2>Where its money is</h2>
     <p data-test="money">${money}</p>
@@ -113,7 +115,28 @@ function Money({ data: { money, movements } }) {
           ['Amount', ({ amount }) => amount, true],
         ]} />`
     }
+    ${calculation.items.length > 0 && html`<${Calculation} ...${calculation} />`}
   </section>`;
+}
+
+function Calculation({ of, items, priceList }) {
+  return html`
+    <h3>Its ${of}, line by line</h3>
+    ${
+      priceList !== undefined &&
+      html`<p class="small">
+        ${priceList === null ? 'By the prices for everybody.' : html`By the price list <${Foreign} text=${priceList} />.`}
+      </p>`
+    }
+    <${Table} label=${`Its ${of}, line by line`} rows=${items} keyOf=${({ kind }) => kind}
+      columns=${[
+        ['Item', ({ kind }) => itemNames[kind] ?? kind],
+        ['Quantity', ({ quantity }) => count(quantity), true],
+        ['Unit', ({ unit }) => unit],
+        ['Unit price', (item) => unitPrice(item.unit_price), true],
+        ['Amount', ({ amount }) => exactMoney(amount), true],
+      ]} />
+  `;
 }
 
 function Timeline({ timeline }) {
@@ -218,7 +241,9 @@ function Content({ api, path }) {
                 url && html`<video key=${url} controls preload="none" src=${url}></video>`,
             )}`
         : html`<p>What the customer wrote and made. Each look leaves a row in the log of operators.</p>
-            <${AskWhy} title="Show what the customer wrote and made" label="Show content" act=${act} />`
+            <p class="actions">
+              <${AskWhy} title="Show what the customer wrote and made" label="Show content" act=${act} />
+            </p>`
     }
   </section>`;
 }

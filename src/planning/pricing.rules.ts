@@ -117,12 +117,12 @@ export function billing(
     held: formatMicros(heldMicros),
     charged: formatMicros(chargedMicros),
     refunded: formatMicros(state.final ? Math.max(0, heldMicros - chargedMicros) : 0),
-    items: state.lines.map(itemOf),
+    items: state.lines.map(billingItem),
     ...(state.usageMissing ? { usage_missing: true as const } : {}),
   };
 }
 
-function itemOf(line: BillingLine): Billing['items'][number] {
+export function billingItem(line: BillingLine): Billing['items'][number] {
   const generated = line.kind === 'generation';
   // Tokens are shown exactly, in millions. Minutes are shown with six decimal places, but the
   // amount was computed from the milliseconds.

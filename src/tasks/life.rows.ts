@@ -2,8 +2,10 @@
 // waiting.rules.ts tells why it waits. All rows are found by keys, except sums over waiting jobs.
 
 import type { Knex } from 'knex';
+import type { Billing } from '../contract/task';
 import type { JobKind } from '../jobs/job.rules';
 import { keepsSlot } from '../jobs/slots.rows';
+import type { Plan } from '../planning/plan-types.rules';
 import type { ChannelFacts, JobFacts, WaitingFacts } from './waiting.rules';
 
 export interface JobLife extends JobFacts {
@@ -17,43 +19,34 @@ export interface TaskLife extends Pick<WaitingFacts, 'now' | 'createdAt' | 'isOp
   readonly finishedAt: Date | null;
   readonly deadlineAt: Date;
   readonly accountId: string;
+  readonly accountName: string;
   readonly runningMax: number | null;
   readonly running: number;
   readonly storingSince: Date | null;
-  /** The channels of its plan, in their order. */
-  readonly planned: Readonly<Record<JobKind, readonly string[]>>;
+  /** Empty if the task was forgotten. */
+  readonly plan: Partial<Plan>;
+  /** The items of its bill; null if it has none, as while it lives. */
+  readonly billed: Billing['items'] | null;
   readonly jobs: readonly JobLife[];
 }
 
-type LifeRow = Omit<TaskLife, 'jobs' | 'planned'> & {
-  readonly generation: readonly string[] | null;
-  readonly enhancement: readonly string[] | null;
-};
-
 export async function findLife(db: Knex, taskId: string): Promise<TaskLife | null> {
-  const { rows } = await db.raw<{ rows: LifeRow[] }>(
+  const { rows } = await db.raw<{ rows: Omit<TaskLife, 'jobs'>[] }>(
     `select now() as now, tasks.created_at as "createdAt", owes is null as "isOpened",
             finished_at as "finishedAt", deadline_at as "deadlineAt", account_id as "accountId",
+            accounts.name as "accountName", plan, object #> '{billing,items}' as billed,
             running_max as "runningMax",
             (select count(*)::int from jobs
               where jobs.account_id = tasks.account_id and kind = 'generation'
                 and channel is not null and state in ('waiting', 'sending', 'open')
                 and ${keepsSlot}) as running,
-            (select min(files.created_at) from files where task_id = tasks.id) as "storingSince",
-            array(select choice ->> 'channel'
-                    from json_array_elements(plan -> 'channels') as choice) as generation,
-            array(select channel
-                    from json_array_elements_text(plan #> '{enhancement,channels}') as channel)
-              as enhancement
+            (select min(files.created_at) from files where task_id = tasks.id) as "storingSince"
        from tasks join accounts on accounts.id = account_id
       where tasks.id = ?`,
     [taskId],
   );
   const [row] = rows;
-  if (!row) return null;
-  const { generation, enhancement, ...life } = row;
-  const planned = { generation: generation ?? [], super_resolution: enhancement ?? [] };
-  return { ...life, planned, jobs: await jobsOf(db, taskId) };
+  return row ? { ...row, jobs: await jobsOf(db, taskId) } : null;
 }
 
 async function jobsOf(db: Knex, taskId: string): Promise<readonly JobLife[]> {

@@ -4,7 +4,7 @@
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
-import { aTaskId } from '../support/builders';
+import { anEnhancedPlan, aTaskId, aTaskInput } from '../support/builders';
 import { startConsole, type TestConsole } from '../support/console';
 
 let served: TestConsole;
@@ -126,6 +126,43 @@ test('the sentence on the money of an ended task adds up to its movements', asyn
     ['settle', '0.400000'],
     ['refund', '0.600000'],
   ]);
+});
+
+test('the lines of a hold, and then of the bill, are shown with the price list; a viewer gets the bill', async () => {
+  const accountId = await aCustomer();
+  await db('accounts').where({ id: accountId }).update({ name: 'Acme' });
+  const taskId = aTaskId();
+  const plan = { ...anEnhancedPlan(), priceList: 'bulk' };
+  await openNew(db, aTaskInput({ accountId, taskId, plan }));
+  const as = async (role: 'viewer' | 'operator') =>
+    (await served.as(role, 'GET', `/tasks/${taskId}`)).json.data;
+  const generation = { kind: 'generation' as const, unit: '1M tokens', unit_price: '46.000000' };
+  const held = [
+    { ...generation, quantity: '0.108900', amount: '5.009400' },
+    {
+      ...{ kind: 'super_resolution', unit: 'minute', unit_price: '1.500000' },
+      ...{ quantity: '0.084033', amount: '0.126050' },
+    },
+  ];
+  const live = await as('operator');
+  expect(live.calculation).toEqual({ of: 'hold', items: held, priceList: 'bulk' });
+  expect([live.accountName, live.money]).toEqual(['Acme', expect.stringMatching(/^5\.135450 /)]);
+  const { out } = await admin(`tasks show ${taskId}`);
+  expect(out).toMatch(/^accountName +Acme$/m);
+  expect(out).toMatch(
+    /^Its hold, by the price list bulk:\nITEM .*\ngeneration +0\.108900 +1M tokens +46\.000000 +5\.009400\nsuper_resolution .* 0\.126050$/m,
+  );
+  expect((await as('viewer')).calculation).toEqual({ of: 'hold', items: [] });
+
+  const items = [{ ...generation, quantity: '0.086957', amount: '4.000022' }];
+  const closing = aClosing(taskId, 5_135_450, 4_000_022);
+  const billing = { ...closing.object.billing!, items };
+  await closeTask(db, { ...closing, object: { ...closing.object, billing } });
+  expect((await as('operator')).calculation).toEqual({ of: 'bill', items, priceList: 'bulk' });
+  expect((await as('viewer')).calculation).toEqual({ of: 'bill', items });
+  await db('tasks').where({ id: taskId }).update({ plan: '{}' });
+  expect((await as('operator')).calculation).toEqual({ of: 'bill', items });
+  expect((await admin(`tasks show ${taskId}`)).out).toMatch(/^Its bill:\nITEM /m);
 });
 
 test('content is shown to an operator who says why, and the log has the reason', async () => {

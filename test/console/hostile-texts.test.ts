@@ -200,7 +200,7 @@ describeInBrowser('hostile texts', () => {
     const visits: readonly [hash: string, fields: readonly string[]][] = [
       ['#/attention', ['pause', 'operator']],
       ['#/tasks', []],
-      [`#/tasks/${made.waiting}`, ['pause', 'operator', 'label']],
+      [`#/tasks/${made.waiting}`, ['account', 'pause', 'operator', 'label']],
       [`#/tasks/${made.live}`, ['live']],
       [`#/tasks/${made.failed}`, ['code', 'failed', 'callback']],
       [`#/tasks/${made.done}`, ['label', 'callback', 'reply']],

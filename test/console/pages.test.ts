@@ -22,6 +22,7 @@ describeInBrowser('the console in a browser', () => {
     const { db } = served.database;
     const accountId = await anAccountWith(db, 'acct_1', 100_000_000);
     taskId = aTaskId();
+    await db('accounts').where({ id: accountId }).update({ name: 'First & Best' });
     await openNew(db, anOpening(accountId, taskId, 1_000_000));
     await db.raw(
       `update jobs set owes = null, due_at = null, state = 'waiting', channels = array['studio'],
@@ -44,6 +45,16 @@ describeInBrowser('the console in a browser', () => {
     expect(await page.locator('[data-test=money]').textContent()).toBe(
       '1.000000 CNY are held until it ends.',
     );
+    const hold = page.getByRole('table', { name: 'Its hold, line by line' });
+    expect(await hold.locator('td').allTextContents()).toEqual([
+      ...['Generation', '0.000001', '1M tokens', '1.00', '1.000000'],
+    ]);
+    await page.getByText('By the prices for everybody.').waitFor();
+    const customer = page.getByRole('link', { name: 'First & Best' });
+    expect(await customer.getAttribute('href')).toBe('#/customers/acct_1');
+    const { width = 0 } =
+      (await page.getByRole('button', { name: 'Show content' }).boundingBox()) ?? {};
+    expect(width).toBeLessThan(300);
     await page.goBack();
     expect(await page.getByLabel('Status').inputValue()).toBe('submitted');
     await page.reload();
@@ -92,7 +103,7 @@ describeInBrowser('the console in a browser', () => {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
     expect(answers.join()).toContain(taskId);
-    expect(answers.join()).not.toMatch(/costMicros|onerror/);
+    expect(answers.join()).not.toMatch(/costMicros|priceList|unit_price|onerror/);
   });
 
   test('axe finds no violation in any state', async () => {

@@ -13,7 +13,7 @@ import { workflowsUrl } from '../../tasks/workflows-url.rules';
 import { notFound } from '../command';
 import type { AdminCommand, AdminContext } from './command-line';
 import { amount, amountOrNull, fields, table } from './tables';
-import { lifeOf } from './task-life';
+import { type Calculation, lifeOf } from './task-life';
 
 export const showTask: AdminCommand = {
   name: 'tasks show',
@@ -44,14 +44,19 @@ export const showTask: AdminCommand = {
       { title: 'FAILURE', of: ({ report, refusal }) => (report?.failure ?? refusal)?.code },
       { title: 'FINDING', of: (job) => job.finding },
     ]);
-    const shown = { ...plain, ...(task.error ? { error: sentenceOf(task.error) } : {}) };
+    const shown = {
+      ...{ taskId, accountId: row.accountId, accountName: life?.accountName },
+      ...plain,
+      ...(task.error ? { error: sentenceOf(task.error) } : {}),
+    };
     const corrected = corrections.length > 0 ? [correctionTable(corrections)] : [];
     const sentences = life ? [life.waiting.map(({ sentence }) => sentence), life.money].flat() : [];
     const times = table(life?.timeline ?? [], [
       { title: 'STEP', of: ({ step }) => step },
       { title: 'AT', of: ({ at }) => at },
     ]);
-    const parts = [fields(shown), sentences.join('\n'), times, rows, ...corrected];
+    const lines = life ? linesOf(life.calculation) : [];
+    const parts = [fields(shown), sentences.join('\n'), ...lines, times, rows, ...corrected];
     parts.push(JSON.stringify(task, null, 2));
     return { data, text: parts.join('\n\n') };
   },
@@ -107,6 +112,20 @@ function correctionTable(rows: Awaited<ReturnType<typeof shownCorrections>>): st
     { title: 'REASON', of: ({ reason }) => reason },
     { title: 'AT', of: ({ at }) => at },
   ]);
+}
+
+function linesOf({ of, priceList, items }: Calculation): readonly string[] {
+  if (items.length === 0) return [];
+  const prices = priceList === null ? 'the prices for everybody' : `the price list ${priceList}`;
+  const title = priceList === undefined ? `Its ${of}:` : `Its ${of}, by ${prices}:`;
+  const rows = table(items, [
+    { title: 'ITEM', of: ({ kind }) => kind },
+    { title: 'QUANTITY', of: ({ quantity }) => quantity },
+    { title: 'UNIT', of: ({ unit }) => unit },
+    { title: 'UNIT PRICE', of: (item) => item.unit_price },
+    { title: 'AMOUNT', of: (item) => item.amount },
+  ]);
+  return [`${title}\n${rows}`];
 }
 
 function linkTo({ config }: AdminContext, taskId: string) {

@@ -1,10 +1,15 @@
-// What the rows tell about one task: why it waits, where its money is, and the times of its steps.
+// What the rows tell about one task: why it waits, where its money is and how it was calculated, and
+// the times of its steps.
 
 import { listAttempts } from '../../callbacks/callbacks.rows';
+import type { Billing } from '../../contract/task';
 import type { FaultKind } from '../../jobs/create-answer.rules';
 import { faultText } from '../../jobs/fault-words.rules';
+import type { JobKind } from '../../jobs/job.rules';
 import { findMovements } from '../../money/task-money.rows';
 import { whereMoneyIs } from '../../money/task-money.rules';
+import { includes } from '../../operators/roles.rules';
+import { billingItem } from '../../planning/pricing.rules';
 import { findLife, readChannels, readPending, type TaskLife } from '../../tasks/life.rows';
 import { type ChannelFacts, type WaitingReason, whyWaiting } from '../../tasks/waiting.rules';
 import { knownChannels } from './channels';
@@ -12,14 +17,16 @@ import type { AdminContext } from './command-line';
 import { amount } from './tables';
 
 /** Null if there is no such task. */
-export async function lifeOf({ config, db }: AdminContext, taskId: string) {
+export async function lifeOf({ config, db, role }: AdminContext, taskId: string) {
   const life = await findLife(db(), taskId);
   if (!life) return null;
   const movements = await findMovements(db(), taskId);
   const hasEnded = life.finishedAt !== null;
   return {
+    accountName: life.accountName,
     waiting: hasEnded ? [] : await reasonsOf(config, db(), life),
     money: whereMoneyIs({ currency: config.currency, hasEnded, movements }),
+    calculation: calculationOf(life, includes(role, 'operator')),
     movements: movements.map(({ amountMicros, ...movement }) => ({
       ...movement,
       amount: amount(amountMicros),
@@ -31,6 +38,21 @@ export async function lifeOf({ config, db }: AdminContext, taskId: string) {
   };
 }
 
+export interface Calculation {
+  readonly of: 'hold' | 'bill';
+  readonly items: Billing['items'];
+  /** Null if the prices for everybody applied; absent for viewers and of a forgotten task. */
+  readonly priceList?: string | null;
+}
+
+/** The bill or, while the task lives, its hold. A viewer gets the bill only. */
+function calculationOf({ plan, billed, finishedAt }: TaskLife, isOperator: boolean): Calculation {
+  const list = isOperator && plan.price ? { priceList: plan.priceList ?? null } : {};
+  if (finishedAt) return { of: 'bill', items: billed ?? [], ...list };
+  const lines = isOperator ? (plan.hold?.lines ?? []) : [];
+  return { of: 'hold', items: lines.map(billingItem), ...list };
+}
+
 type Db = ReturnType<AdminContext['db']>;
 
 async function reasonsOf(
@@ -40,7 +62,7 @@ async function reasonsOf(
 ): Promise<readonly WaitingReason[]> {
   const { now, createdAt, isOpened, runningMax, running, storingSince } = life;
   const job = life.jobs.find(({ state }) => state !== 'closed') ?? null;
-  const names = job ? [...(job.channels ?? life.planned[job.kind])] : [];
+  const names = job ? [...(job.channels ?? plannedFor(job.kind, life))] : [];
   if (job?.channel && !names.includes(job.channel)) names.push(job.channel);
   return whyWaiting({
     ...{ now, createdAt, isOpened, storingSince, job },
@@ -48,6 +70,12 @@ async function reasonsOf(
     channels: await channelsOf(config, db, names),
     account: { runningMax, running },
   });
+}
+
+/** The channels of its plan, in their order. */
+function plannedFor(kind: JobKind, { plan }: TaskLife): readonly string[] {
+  if (kind === 'super_resolution') return plan.enhancement?.channels ?? [];
+  return plan.channels?.map(({ channel }) => channel) ?? [];
 }
 
 async function channelsOf(
