@@ -55,11 +55,13 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        `/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster', 'containers'].join('|')})/`,
+        `<rootDir>/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster', 'containers'].join('|')})/`,
         '\\.rules\\.test\\.ts$',
         // Counting statements costs a fifth of a file's time, so it is done where the tests of
         // activities and workflows are.
-        isCovered ? `/test/(?!(${covering.join('|')})/)` : `/test/(${covering.join('|')})/`,
+        isCovered
+          ? `<rootDir>/test/(?!(${covering.join('|')})/)`
+          : `<rootDir>/test/(${covering.join('|')})/`,
       ],
       coveragePathIgnorePatterns: isCovered ? ['/node_modules/'] : ['/'],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
