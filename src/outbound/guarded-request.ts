@@ -214,5 +214,9 @@ export function failureOf(error: NodeJS.ErrnoException): GuardedFailure {
   if (code.startsWith('HPE_')) {
     return new GuardedFailure('broken_reply', `The answer is not HTTP (${code}).`);
   }
+  // No name server, or nothing at the address, has answered.
+  if (code === 'ETIMEOUT' || code === 'ETIMEDOUT') {
+    return new GuardedFailure('timeout', `The connection timed out (${code}).`);
+  }
   return new GuardedFailure('connection_failed', `The connection failed (${code}).`);
 }
