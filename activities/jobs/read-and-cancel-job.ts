@@ -1,7 +1,6 @@
 // Reads a single job at the deadline of its task, and cancels single jobs for the workflow and the
 // duty `cancel`. Regular polling is in watch-channel.ts.
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/activity';
 import { assert } from '../../src/assert';
 import type { Channel } from '../../src/catalogue/catalogue.rules';
@@ -19,6 +18,7 @@ import type { JobAtChannel } from '../../src/jobs/queries.rows';
 import { findJob, hasChannel, sinceEndMs } from '../../src/jobs/queries.rows';
 import { storeLate } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
+import { inTime } from '../in-time';
 import type { KnownChannel } from '../providers/channels';
 import { type Provider, reportOf, UpstreamFault } from '../providers/provider';
 import { findLostJob } from './find-lost-job';
@@ -92,8 +92,9 @@ async function cancelUpstream(
   }
 }
 
-/** A provider that is slow to answer does not keep its job from being cancelled. */
-const readFirstMs = 5_000;
+// A provider that is slow to answer does not keep its job from being cancelled. This is far less than
+// what makes a cancel slow (../owed/cancel-jobs.ts), so a read without an answer does not make it slow.
+const readFirstMs = 1_500;
 
 /**
  * Reads the job once, and cancels it unless it has ended. So the cost of a video that is made already is
@@ -107,9 +108,7 @@ async function stopKnownJob(
   provider: Provider,
 ): Promise<JobStatus | null> {
   assert(upstreamId, 'a known job has an id');
-  const late = pause(readFirstMs, null, { ref: false });
-  const read = provider.read(upstreamId, taskId).catch(() => null);
-  const reading = await Promise.race([read, late]);
+  const reading = await inTime(provider.read(upstreamId, taskId), readFirstMs).catch(() => null);
   const report = reading && reportOf({ kind, channel, upstreamModel }, upstreamId, reading);
   if (report?.status === 'succeeded') await storeLate(db, { taskId, kind, report });
   if (!report || !isFinalReport(report)) await provider.cancel(upstreamId, taskId);

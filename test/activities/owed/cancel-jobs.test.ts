@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
 import { jobCancels } from '../../../activities/owed/cancel-jobs';
-import { UpstreamFault } from '../../../activities/providers/provider';
+import { type Provider, UpstreamFault } from '../../../activities/providers/provider';
 import { endOverdue } from '../../../activities/reconcile/end-tasks';
 import { closeCancelled, closeJobsOfTask } from '../../../src/jobs/cancels.rows';
 import type { JobInput } from '../../../src/jobs/job.rules';
@@ -47,13 +47,20 @@ const end = (taskId: string, ago: string) =>
     { ago, taskId },
   );
 /** Cancels the jobs that owe a cancel, as if it were due. */
-async function round(
-  cancel?: Parameters<typeof jobCancels>[1],
-  deps: Parameters<typeof jobCancels>[0] = upstream.deps,
-): Promise<void> {
+const round = (cancel?: Parameters<typeof jobCancels>[1], deps: Asked = upstream.deps) =>
+  roundOf(jobCancels(deps, cancel));
+type Asked = Parameters<typeof jobCancels>[0];
+async function roundOf(duty: ReturnType<typeof jobCancels>): Promise<void> {
   const owing = database.db('jobs').where({ owes: 'cancel' }).whereNot({ due_at: 'infinity' });
   await owing.update({ due_at: database.db.fn.now() });
-  await fulfilDue(jobCancels(deps, cancel));
+  await fulfilDue(duty);
+}
+/** Deps with a provider whose read is replaced. */
+function readingWith(read: Provider['read']) {
+  const { find, ...rest } = upstream.deps.channels;
+  const known = find('studio')!;
+  const provider = { ...known.provider, read };
+  return { ...upstream.deps, channels: { ...rest, find: () => ({ ...known, provider }) } };
 }
 const stateOf = async (input: Parameters<typeof findJob>[1]) =>
   (await findJob(database.db, input))?.state;
@@ -152,6 +159,19 @@ test('a cancel that another attempt has made meanwhile is not given up', async (
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
   const given = upstream.events.filter(({ name }) => name === 'cancelGivenUp');
   expect(given.map(({ args }) => args[0])).not.toContain(input.taskId);
+});
+
+test('a provider that answers no read gets the cancels of all jobs', async () => {
+  const inputs = await Promise.all([1, 2, 3, 4].map(() => upstream.input({ queue_s: 600 })));
+  for (const input of inputs) {
+    await upstream.attempt(input);
+    await end(input.taskId, '1 second');
+  }
+  const duty = jobCancels(readingWith(() => new Promise(() => undefined)));
+  // A channel has three cancels at once, so one job is left to the second round.
+  await roundOf(duty);
+  await roundOf(duty);
+  for (const input of inputs) expect(await statusAt(input)).toBe('cancelled');
 });
 
 describe('a provider that does not answer', () => {
@@ -477,14 +497,8 @@ describe('a job that was given up because its provider did not know it', () => {
       ago,
       taskId,
     ]);
-  /** The provider does not know the job. */
-  function unknown() {
-    const { find, ...rest } = upstream.deps.channels;
-    const known = find('studio')!;
-    const read = () => Promise.reject(new UpstreamFault('not_found', 'gone', ''));
-    const provider = { ...known.provider, read };
-    return { ...upstream.deps, channels: { ...rest, find: () => ({ ...known, provider }) } };
-  }
+  const unknown = () =>
+    readingWith(() => Promise.reject(new UpstreamFault('not_found', 'gone', '')));
 
   test('is cancelled when the provider knows it again', async () => {
     const { input } = await given({ run_s: 0, queue_s: 600 });
