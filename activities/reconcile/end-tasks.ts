@@ -8,6 +8,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { isRetryable } from '../../src/database/database';
+import { findJob } from '../../src/jobs/queries.rows';
 import { billing } from '../../src/planning/pricing.rules';
 import {
   findOpenRows,
@@ -22,6 +23,7 @@ import { areTooManyUnknown } from '../../src/tasks/unknown-tasks.rules';
 import { workflowNames } from '../../workflows/messages';
 import type { WorkerDeps } from '../deps';
 import { unlessStopping } from '../handing-over';
+import { inTime } from '../in-time';
 import { createFollowActivities } from '../jobs/read-and-cancel-job';
 import { closeTask } from '../money/billing';
 import { describeWorkflow, repeatEnded } from './describe-workflow';
@@ -34,27 +36,24 @@ type Ending = Pick<WorkerDeps, 'db' | 'client' | 'events' | 'now' | 'stopping'>;
 // all workers may be away.
 const grace = { graceSeconds: 300, madeGraceSeconds: 2 * 3_600 };
 
-// A provider that does not answer must not hold up the refunds. After this time of a run, tasks are
-// ended without another look at their jobs.
-const readsForMs = 60_000;
+// A provider that does not answer must not hold up the refunds. If the failed reads of a channel have
+// taken this long together, the run ends its other tasks without reading their jobs.
+const failedReadsForMs = 5_000;
 
 /**
  * Ends tasks that are long past their deadline. Their workflows evidently do not work any more, so
  * they are terminated first. After an outage a video may be made that no watcher has seen yet: then
  * the task is left to its workflow. Returns the ids of the ended tasks.
  */
-export async function endOverdue(deps: Ending & Pick<WorkerDeps, 'channels'>): Promise<string[]> {
+export async function endOverdue(
+  deps: Ending & Pick<WorkerDeps, 'channels'>,
+  failForMs = failedReadsForMs,
+): Promise<string[]> {
   const ended: string[] = [];
   const overdue = await listOverdue(deps.db, grace);
-  const readUntil = performance.now() + readsForMs;
-  const { readJob } = createFollowActivities(deps);
+  const read = readsOfJobs(deps, failForMs);
   const stop = async (row: OpenRow): Promise<void> => {
-    const { plan, traceId } = row.task;
-    const kind = plan.enhancement ? 'super_resolution' : 'generation';
-    // The read stores what it finds. If it fails, the task expires, as at its deadline.
-    if (performance.now() < readUntil) {
-      await readJob({ taskId: row.id, kind, traceId }).catch(() => null);
-    }
+    await read(row);
     if (!(await isStillOverdue(deps.db, row.id, grace))) return;
     await terminate(deps.client, row.id);
     if (await endTask(deps, row)) ended.push(row.id);
@@ -63,6 +62,23 @@ export async function endOverdue(deps: Ending & Pick<WorkerDeps, 'channels'>): P
     deps.events.finding('stuck', id, 'its workflow could not be terminated');
   });
   return ended;
+}
+
+/** Returns a function that reads the last job of a task and stores what it finds. */
+function readsOfJobs(deps: Pick<WorkerDeps, 'db' | 'channels' | 'events'>, failForMs: number) {
+  const { readJob } = createFollowActivities(deps);
+  const failedMs = new Map<string, number>();
+  return async ({ id: taskId, task: { plan, traceId } }: OpenRow): Promise<void> => {
+    const kind = plan.enhancement ? 'super_resolution' : 'generation';
+    const channel = (await findJob(deps.db, { taskId, kind }))?.channel ?? '';
+    const lost = failedMs.get(channel) ?? 0;
+    if (lost >= failForMs) return;
+    const began = performance.now();
+    // If the read fails, the task expires, as at its deadline.
+    await inTime(readJob({ taskId, kind, traceId }), failForMs - lost).catch(() => {
+      failedMs.set(channel, lost + performance.now() - began);
+    });
+  };
 }
 
 async function terminate(client: Client, taskId: string): Promise<void> {

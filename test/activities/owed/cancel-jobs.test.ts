@@ -55,12 +55,13 @@ async function roundOf(duty: ReturnType<typeof jobCancels>): Promise<void> {
   await owing.update({ due_at: database.db.fn.now() });
   await fulfilDue(duty);
 }
-/** Deps with a provider whose read is replaced. */
-function readingWith(read: Provider['read']) {
+/** Deps with a channel whose provider reads jobs in this way. */
+function readingWith(read: Provider['read'], at = 'studio') {
   const { find, ...rest } = upstream.deps.channels;
   const known = find('studio')!;
-  const provider = { ...known.provider, read };
-  return { ...upstream.deps, channels: { ...rest, find: () => ({ ...known, provider }) } };
+  const reading = { ...known, provider: { ...known.provider, read } };
+  const channels = { ...rest, find: (id: string) => (id === at ? reading : find(id)) };
+  return { ...upstream.deps, channels };
 }
 const stateOf = async (input: Parameters<typeof findJob>[1]) =>
   (await findJob(database.db, input))?.state;
@@ -398,6 +399,25 @@ test('an overdue task whose job cannot be read is ended', async () => {
   const channels = { ...upstream.deps.channels, find: () => undefined };
   const deps = { ...upstream.deps, channels, client: clientThatTerminates() };
   expect(await endOverdue(deps)).toEqual([taskId]);
+});
+
+test('a provider that answers no read delays neither refunds nor the reads of other channels', async () => {
+  const made = await overdueInput('acct_answered', { run_s: 0 });
+  await until('the video is made', async () => (await statusAt(made)) === 'succeeded');
+  const silent = [];
+  for (const account of ['acct_silent_1', 'acct_silent_2', 'acct_silent_3']) {
+    const { taskId } = await overdueInput(account);
+    await database.db('jobs').where({ task_id: taskId }).update({ channel: 'silent' });
+    silent.push(taskId);
+  }
+  const asked: string[] = [];
+  const deps = readingWith((id) => new Promise(() => asked.push(id)), 'silent');
+  const ended = await endOverdue({ ...deps, client: clientThatTerminates() }, 2_000);
+  expect([...ended].sort()).toEqual(silent.sort());
+  // The timer may end a moment early, so that a second read begins.
+  expect(asked.length).toBeLessThan(silent.length);
+  expect(await findJob(database.db, made)).toMatchObject({ state: 'reported' });
+  await end(made.taskId, '1 second');
 });
 
 /** A client that can only terminate workflows. */
