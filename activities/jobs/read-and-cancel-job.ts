@@ -73,7 +73,7 @@ export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> 
   await closeCancelled(deps.db, { ...input, status });
 }
 
-/** Returns the last status that the provider has told; null if none was read. */
+/** Returns the status of the job before its cancel; null for a job that was followed to its end. */
 async function cancelUpstream(
   deps: Stopping,
   input: JobInput,
@@ -99,20 +99,20 @@ const readFirstMs = 1_500;
 /**
  * Reads the job once, and cancels it unless it has ended. So the cost of a video that is made already is
  * known: some providers forget an ended job that is cancelled. One that runs cannot be stopped by most
- * providers, so its cost stays unknown.
+ * providers, so its cost stays unknown. A job that could not be read may run.
  */
 async function stopKnownJob(
   { db }: Stopping,
   { taskId, kind }: JobInput,
   { channel, upstreamModel, upstreamId }: JobAtChannel,
   provider: Provider,
-): Promise<JobStatus | null> {
+): Promise<JobStatus> {
   assert(upstreamId, 'a known job has an id');
   const reading = await inTime(provider.read(upstreamId, taskId), readFirstMs).catch(() => null);
   const report = reading && reportOf({ kind, channel, upstreamModel }, upstreamId, reading);
   if (report?.status === 'succeeded') await storeLate(db, { taskId, kind, report });
   if (!report || !isFinalReport(report)) await provider.cancel(upstreamId, taskId);
-  return report?.status ?? null;
+  return report?.status ?? 'running';
 }
 
 /**

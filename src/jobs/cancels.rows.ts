@@ -35,9 +35,9 @@ export const closeJobsOfTask = `
     from ended where task_id = :taskId`;
 
 /**
- * any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. `status` is
- * what the provider told last. One that was running may have made its video, so its cost is not known
- * (money/usage-parts.rows.ts).
+ * any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. `status`
+ * is the one before the cancel. A job that was running may have made its video, so its cost is not
+ * known (money/usage-parts.rows.ts).
  */
 export async function closeCancelled(
   db: Knex,
@@ -77,7 +77,8 @@ export const claimCancels = (db: Knex) =>
 
 /**
  * any state → closed: no cancel of this job succeeded, and no further cancel is tried, so it is taken
- * for one that runs. Returns false if the job owes none any more, because another attempt has cancelled it meanwhile.
+ * for one that runs. Returns false if the job owes none any more, because another attempt has
+ * cancelled it meanwhile.
  */
 export async function giveUpCancel(db: Knex, { taskId, kind }: JobName): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(

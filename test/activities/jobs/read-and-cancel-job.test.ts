@@ -88,10 +88,13 @@ test('a cancel that the provider does not accept fails and can be retried', asyn
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
 });
 
-test('a job whose read fails is cancelled all the same', async () => {
+test('a job whose read fails is cancelled all the same, and its cost is known to be unknown', async () => {
   const input = await placed({ queue_s: 600 });
   liar.lie = ({ method }) => (method === 'GET' ? { status: 500, body: '' } : null);
   await cancelJob(input);
+  // It may have run, although its row says that it was queued.
+  const stored = database.db('jobs').where({ task_id: input.taskId });
+  expect(await stored.first('state', 'status')).toEqual({ state: 'closed', status: 'running' });
   liar.lie = () => null;
   expect(await readJob(input)).toMatchObject({ status: 'cancelled' });
 });
