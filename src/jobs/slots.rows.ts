@@ -161,9 +161,10 @@ const turnsAtMost = `least(${turnsMax}, cast(:slots as int))`;
 
 /**
  * Gives turns to waiting jobs and reserves a slot for each turn: first to the first job of each
- * account, then to the second jobs, until no slot is free. A channel that rests or is paused gives no
- * turns, so that the jobs can go to their other channels. If another process has placed a job there since the
- * fault, only the process of the fault rests, for example because of an old key.
+ * account, then to the second jobs, until no slot is free. A job past its deadline can use no slot, so
+ * it loses its turn at once. A channel that rests or is paused gives no turns, so that the jobs can go
+ * to their other channels. If another process has placed a job there since the fault, only the process
+ * of the fault rests, for example because of an old key.
  */
 export async function giveTurns(
   db: Knex,
@@ -176,7 +177,7 @@ export async function giveTurns(
   return db.transaction(async (trx) => {
     await lockSlots(trx, channel);
     await lockAccounts(trx, `with ${lineOf('1')} select account_id from line`, bindings);
-    const { rows } = await trx.raw<{ rows: JobName[] }>(
+    const { rows } = await trx.raw<{ rows: (JobName & { readonly isInTime: boolean })[] }>(
       `with ${lineOf(turnsAtMost)}, next as (
          select line.*, row_number() over (order by nth, account_id <= last_turn, account_id) as place
            from line, (select coalesce(max(continues_after), '') as last_turn from loops
@@ -185,7 +186,9 @@ export async function giveTurns(
           limit greatest(0, least(${turnsMax}, cast(:slots as int) - (${usedSlots})))
        ), locked as materialized (
          -- Another channel may have given one of these jobs a turn meanwhile, or be about to.
-         select jobs.task_id, jobs.kind, place from jobs join next using (task_id, kind)
+         select jobs.task_id, jobs.kind, place,
+                (select deadline_at > now() from tasks where id = task_id) as is_in_time
+           from jobs join next using (task_id, kind)
           where ${isInState('waiting')} and ${mayHaveTurn}
             for no key update of jobs skip locked
        ), remembered as (
@@ -195,17 +198,18 @@ export async function giveTurns(
          on conflict (kind, channel) do update set continues_after = excluded.continues_after
        )
        update jobs
-          set channel = :channel, turn_at = now(),
+          set channel = case when is_in_time then :channel end, turn_at = now(),
               -- An attempt that is at work needs no signal.
-              owes = coalesce(owes, 'turn'), due_at = coalesce(due_at, now() + ${toldAgain})
+              owes = case when is_in_time then coalesce(owes, 'turn') else owes end,
+              due_at = case when is_in_time then coalesce(due_at, now() + ${toldAgain}) else due_at end
          from locked
         where jobs.task_id = locked.task_id and jobs.kind = locked.kind
           -- The channel may have been paused since the query before the locks.
           and not ${isPaused}
-       returning jobs.task_id as "taskId", jobs.kind`,
+       returning jobs.task_id as "taskId", jobs.kind, is_in_time as "isInTime"`,
       bindings,
     );
-    return rows;
+    return rows.filter(({ isInTime }) => isInTime).map(({ taskId, kind }) => ({ taskId, kind }));
   });
 }
 

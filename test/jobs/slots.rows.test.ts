@@ -115,6 +115,19 @@ test('a job that does not use its turn blocks no other job, and gets another tur
   expect(await turns(channel, 2)).toEqual([stuck.taskId]);
 });
 
+test('a waiting job past its deadline reserves no slot, and the next round gives the turn to another', async () => {
+  const { db } = database;
+  const channel = aChannel();
+  const late = await aWaitingJob([channel]);
+  const other = await aWaitingJob([channel]);
+  const past = db.raw(`now() - interval '1 second'`);
+  await db('tasks').where({ id: late.taskId }).update({ deadline_at: past });
+  expect(await turns(channel, 1)).toEqual([]);
+  const row = await db('jobs').where({ task_id: late.taskId }).first();
+  expect(row).toMatchObject({ state: 'waiting', channel: null, owes: null, due_at: null });
+  expect(await turns(channel, 1)).toEqual([other.taskId]);
+});
+
 test('the end of a turn leaves a newer turn of the job owed', async () => {
   const channel = aChannel();
   const job = await aWaitingJob([channel]);
