@@ -4,6 +4,7 @@
 
 import type { Knex } from 'knex';
 import type { WorkerDeps } from '../../../activities/deps';
+import { cancelSecond } from '../../../activities/jobs/cancel-second';
 import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../../activities/providers/channels';
 import { UpstreamFault } from '../../../activities/providers/provider';
@@ -734,6 +735,17 @@ describe('a job that a channel accepts after a later attempt has left the channe
     expect(event?.args[2]).toMatch(/second job cgt-/);
     expect(others).toEqual([]);
     expect(await jobsAtStudio()).toEqual(['queued']);
+  });
+
+  test('is named to an operator if its provider answers no cancel', async () => {
+    await open();
+    const input = await upstream.input();
+    const { provider } = upstream.deps.channels.find('studio')!;
+    const silent = { ...provider, cancel: () => new Promise<void>(() => undefined) };
+    await cancelSecond(upstream.deps, input, silent, 'cgt-second', 100);
+    const why = 'the second job cgt-second was not cancelled';
+    const args = [input.taskId, input.kind, why];
+    expect(upstream.events).toContainEqual({ name: 'cancelGivenUp', args });
   });
 });
 
