@@ -37,8 +37,9 @@ type Placing = Pick<WorkerDeps, 'db' | 'channels' | 'events' | 'now' | 'stopping
 /** The result of an attempt. `open`: a channel has the job, so the activity waits for its end. */
 export type Attempted = PlacedJob | { readonly outcome: 'open' };
 
-export async function placeJob(deps: Placing, input: RequestedJob): Promise<Attempted> {
-  const placement = new Placement(deps, input);
+/** `began` is the time before the attempt took its lease, by the monotonic clock. */
+export async function placeJob(deps: Placing, input: RequestedJob, began: number) {
+  const placement = new Placement(deps, input, began);
   for (let event: PlacingEvent = { is: 'begun' }; ; ) {
     const happened = await placement.carryOut(nextStep(placement.job, event));
     if ('outcome' in happened) return happened;
@@ -60,7 +61,6 @@ class Placement {
   /** The channels to which this attempt may still offer the job. */
   private left: Candidate[];
   private isFull = false;
-  private readonly began = performance.now();
   /** The channel of the create. */
   private at: Candidate | undefined;
   /** The time until which the create may be sent, by the monotonic clock. */
@@ -74,6 +74,7 @@ class Placement {
   constructor(
     private readonly deps: Placing,
     private input: RequestedJob,
+    private readonly began: number,
   ) {
     this.job = newJob(input);
     this.left = candidatesOf(deps.channels, input);

@@ -22,12 +22,14 @@ export function createRunJob(deps: WorkerDeps) {
     async runJob(input: JobInput): Promise<PlacedJob> {
       const run = async () => {
         const { taskId, kind } = input;
+        const began = performance.now();
         const begun = await beginPlacing(deps.db, input);
         assert(begun, `${taskId} has a row`);
         if (kind === 'super_resolution')
           await closeReported(deps.db, { taskId, kind: 'generation' });
         const videoUrl = await findBaseVideo(deps, input);
-        return placeJob(deps, await withInputAddresses(deps, { ...input, videoUrl, ...begun }));
+        const requested = await withInputAddresses(deps, { ...input, videoUrl, ...begun });
+        return placeJob(deps, requested, began);
       };
       const channels = channelsOf(input);
       const attempted = await whileAtWork(deps.db, input, () =>

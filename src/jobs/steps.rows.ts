@@ -19,7 +19,7 @@ import {
   unreadable,
   unreadableReport,
 } from './job.rules';
-import { placingLease, toldAgain, toldEndAgain } from './owed.rows';
+import { placingLease, toldEndAgain } from './owed.rows';
 import type { Stored } from './placing.rules';
 
 export interface JobNews extends JobName {
@@ -42,8 +42,8 @@ export const planFirstJob = `
 /**
  * planned or waiting → waiting, because all channels of the job are full. The first channel with a
  * free slot gives the job a turn. A channel may have done so since this attempt began, after it was
- * found full: this turn is kept for the next attempt. Returns false if the job is already past this
- * step or its task has ended.
+ * found full: this turn is kept for the next attempt, and its workflow is to be told at once. Returns
+ * false if the job is already past this step or its task has ended.
  */
 export async function waitForTurn(
   db: Knex,
@@ -57,7 +57,7 @@ export async function waitForTurn(
         set state = 'waiting', channels = :channels, waiting_since = coalesce(waiting_since, now()),
             channel = case when ${hasNewTurn} then channel end,
             owes = case when ${hasNewTurn} then 'turn' end,
-            due_at = case when ${hasNewTurn} then now() + ${toldAgain} end
+            due_at = case when ${hasNewTurn} then now() end
       where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
         and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
      returning 1`,
@@ -201,8 +201,8 @@ export async function storeReports<News extends JobNews>(
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
  * succeeded job is stored too, because the report and the plan are forgotten earlier. Returns the
- * changes that were stored; the caller tells them. The others came too late: the row has the report of the job's end, or the
- * job is closed.
+ * changes that were stored; the caller tells them. The others came too late: the row has the report of the job's end, or
+ * the job is closed.
  */
 async function storeTogether<News extends JobNews>(
   db: Knex,

@@ -17,6 +17,7 @@ import { storeReports } from '../../../src/jobs/steps.rows';
 import { endTask } from '../../support/callbacks';
 import { startCutter } from '../../support/cutter';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { plantFile } from '../../support/files';
 import { until } from '../../support/until';
 import { type Placed, sentEarlier, startUpstream, type Upstream } from '../../support/upstream';
 import { webServers } from '../../support/web-servers';
@@ -169,6 +170,32 @@ test('a job waits for a full channel even if its other channel is down', async (
   await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [first.taskId]);
   expect(await giveTurns(database.db, 'full', 1)).toMatchObject([{ taskId: second.taskId }]);
   expect((await placed(second)).outcome).toBe('open');
+});
+
+test('a turn that comes while the input of an attempt is prepared is kept for the next attempt', async () => {
+  await open((base) => [
+    { ...base, id: 'busy', jobsInFlightMax: 1 },
+    { ...base, id: 'resting', jobsInFlightMax: 1 },
+  ]);
+  const { channels, storage } = upstream.deps;
+  const restMs = (id: string) => (id === 'resting' ? 60_000 : 0);
+  const over = { channels: { ...channels, restMs } };
+  expect((await attempt(await upstream.input(), over)).outcome).toBe('open');
+  const files = { db: database.db, storage, accountId: 'acct_test' };
+  const type = { media: 'image', content_type: 'image/png' } as const;
+  const { id } = await plantFile(files, Buffer.from('an image'), type);
+  const { plan } = await upstream.input();
+  const input = await upstream.input({}, { plan: { ...plan, files: { [id]: id } } });
+  expect((await attempt(input, over)).outcome).toBe('waiting');
+  const presigned = async () => {
+    const given = await giveTurns(database.db, 'resting', 1);
+    expect(given).toMatchObject([{ taskId: input.taskId }]);
+    return null;
+  };
+  const signing = { ...over, storage: { ...storage, presigned } };
+  expect((await attempt(input, signing)).outcome).toBe('waiting');
+  const job = database.db('jobs').where({ task_id: input.taskId });
+  expect(await job.first('channel', 'owes')).toEqual({ channel: 'resting', owes: 'turn' });
 });
 
 test('a job of a closed channel waits, and gets a turn once the channel is opened', async () => {
