@@ -21,6 +21,9 @@ const hostile = (field: string, charsMax = 200) =>
 const hostileUrl = (field: string) =>
   `https://hooks.example.com/=${field}"><img/src=//evil.test/onerror=alert(1)>javascript:alert(3)`;
 
+/** What is drawn last is named for a page that shows none of the fields. */
+type Visit = readonly [hash: string, fields: readonly string[], drawn?: string];
+
 const month = new Date().toISOString().slice(0, 7);
 
 describeInBrowser('hostile texts', () => {
@@ -167,22 +170,16 @@ describeInBrowser('hostile texts', () => {
     await api.db('callbacks').where({ task_id: made.done }).update({ state: 'exhausted' });
   }
 
-  /** Waits until the page shows the attacks of these fields as text. */
-  async function shows(where: string, fields: readonly string[]): Promise<void> {
+  /** Waits until the page shows this element, and the attacks of these fields as text. */
+  async function shows(where: string, fields: readonly string[], drawn = 'h1'): Promise<void> {
     const { page } = site;
-    await page.locator('h1').first().waitFor();
-    let text = '';
-    const absent = () => fields.filter((field) => !text.includes(`=${field}"><img`));
-    await until(
-      `${where} shows ${fields.join(', ')}`,
-      async () => {
-        const seen = (await page.locator('body').textContent()) ?? '';
-        // JSON escapes a quote, and a form the one in the name of its file.
-        text = seen.replaceAll(/\\"|%22/g, '"');
-        return absent().length === 0;
-      },
-      5_000,
-    ).catch(() => undefined);
+    await page.locator(drawn).first().waitFor();
+    await until(`${where} shows ${fields.join(', ')}`, async () => {
+      const seen = (await page.locator('body').textContent()) ?? '';
+      // JSON escapes a quote, and a form the one in the name of its file.
+      const text = seen.replaceAll(/\\"|%22/g, '"');
+      return fields.every((field) => text.includes(`=${field}"><img`));
+    });
     const injected =
       'document.querySelectorAll(\'img[src*="evil"], script:not([src]), [onerror], [href^="javascript:" i]\').length';
     const isWide = 'document.documentElement.scrollWidth > innerWidth';
@@ -190,16 +187,17 @@ describeInBrowser('hostile texts', () => {
     const isWideOnPhone = await page.evaluate(isWide);
     await page.setViewportSize({ width: 1280, height: 900 });
     const found = [await page.evaluate(injected), await page.evaluate(isWide), isWideOnPhone];
-    expect([where, absent(), found]).toEqual([where, [], [0, false, false]]);
+    expect([where, found]).toEqual([where, [0, false, false]]);
   }
 
   test('the console shows them as text', async () => {
     const { page, served } = site;
     await site.signIn('owner', '#/attention');
     const customer = `#/customers/${accountId}`;
-    const visits: readonly [hash: string, fields: readonly string[]][] = [
+    const figuresBy = (name: string) => `[aria-label=Figures] th:has-text("${name}")`;
+    const visits: readonly Visit[] = [
       ['#/attention', ['pause', 'operator']],
-      ['#/tasks', []],
+      ['#/tasks', [], `main:has(h1:text-is("Tasks")) a[href="#/tasks/${made.done}"]`],
       [`#/tasks/${made.waiting}`, ['account', 'pause', 'operator', 'label']],
       [`#/tasks/${made.live}`, ['live']],
       [`#/tasks/${made.failed}`, ['code', 'failed', 'callback']],
@@ -211,15 +209,15 @@ describeInBrowser('hostile texts', () => {
       [`${customer}?tab=keys`, ['account', 'key', 'own']],
       [`${customer}?tab=webhooks`, ['account', 'webhook']],
       [`${customer}?tab=log`, ['account', 'operator', 'why', 'key', 'reference', 'reason']],
-      ['#/usage?by=key', []],
-      ['#/usage?by=account', []],
+      ['#/usage?by=key', [], figuresBy('Key')],
+      ['#/usage?by=account', [], figuresBy('Customer')],
       ['#/channels', ['pause', 'operator']],
       ['#/log', ['colleague', 'operator', 'why', 'account', 'pause']],
       [`#/find?q=${encodeURIComponent(hostile('account'))}`, ['account']],
     ];
-    for (const [hash, fields] of visits) {
+    for (const [hash, fields, drawn] of visits) {
       await page.goto(`${served.url}/${hash}`);
-      await shows(hash, fields);
+      await shows(hash, fields, drawn);
     }
   });
 
@@ -256,22 +254,22 @@ describeInBrowser('hostile texts', () => {
     await page.getByLabel('API key').fill(apiKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('[data-test=hold]').waitFor();
-    const visits: readonly [hash: string, fields: readonly string[]][] = [
-      ['#/tasks', []],
+    const visits: readonly Visit[] = [
+      ['#/tasks', [], `main.list a[href="#/tasks/${made.done}"]`],
       [`#/tasks/${made.live}`, ['prompt', 'label']],
       [`#/tasks/${made.failed}`, ['prompt', 'label']],
       [`#/tasks/${made.done}`, ['prompt', 'label', 'resolution', 'ratio']],
       ['#/library', ['file']],
       ['#/account', ['reason']],
-      ['#/account/usage', []],
-      ['#/account/months', []],
+      ['#/account/usage', [], '[aria-label=Usage] table'],
+      ['#/account/months', [], '[aria-label=Month] table'],
       ['#/account/webhooks', ['webhook']],
-      ['#/account/alerts', []],
+      ['#/account/alerts', [], '[aria-label=Alerts] form'],
       ['#/account/keys', ['key', 'own']],
     ];
-    for (const [hash, fields] of visits) {
+    for (const [hash, fields, drawn] of visits) {
       await page.goto(`${api.url}/${hash}`);
-      await shows(hash, fields);
+      await shows(hash, fields, drawn);
     }
   });
 

@@ -23,7 +23,7 @@ const channels = {
   gone: '',
   refusing: '',
   unclear: 'honoursIdempotencyKey: false, listLagMs: 60000',
-  queueing: '',
+  queueing: 'requestTimeoutMs: 60000',
 };
 type Name = keyof typeof channels;
 
@@ -105,7 +105,10 @@ const untilJobIs = (id: string, state: string) =>
 
 test('no task goes to a paused channel; those that have no other wait for it and end after its resume', async () => {
   const running = await createdTimes('studio-2.0', 2, { run_s: 4 });
-  for (const id of running) await untilJobIs(id, 'open');
+  await until('both are placed', async () => {
+    const placed = await jobs(running, ['upstream_id']);
+    return placed.length === 2 && placed.every(({ upstream_id: id }) => id !== null);
+  });
   await admin('channels pause studio --as Ann --why rotation');
   const free = await createdTimes('both', 20, { run_s: 0.2 });
   const stuck = await createdTimes('studio-2.0', 3, { run_s: 0.2 });
@@ -136,6 +139,14 @@ test('a worker tests a channel, so the machine of the operator needs no key', as
   expect(json).toMatchObject({ channel: 'studio', isWell: true, code: null });
 });
 
+async function cancelAtStudio(id: string): Promise<void> {
+  const [{ upstream_id: upstreamId }] = await jobs([id], ['upstream_id']);
+  const url = `${service.studio.url}/api/v3/contents/generations/tasks/${upstreamId}`;
+  const headers = { authorization: `Bearer ${service.studioKey}` };
+  const { status } = await fetch(url, { method: 'DELETE', headers });
+  expect(status).toBe(200);
+}
+
 interface Reason {
   readonly code: WaitingCode;
   readonly sentence: string;
@@ -150,7 +161,10 @@ const timeless = (text: string) =>
     .replaceAll(/\d\d:\d\d:\d\d UTC/g, 'TIME')
     .replaceAll(/\b\d+ s( ago)?\b/g, (_, ago = '') => `N s${ago}`);
 
-/** Waits for the reason. Returns all reasons of the task, which the API, the command line and the page give alike. */
+/**
+ * Waits for the reason. Returns all reasons of the task, which the API, the command line and the page
+ * give alike.
+ */
 async function toldEverywhere(id: string, code: WaitingCode): Promise<readonly string[]> {
   await until(code, async () => (await reasonsOf(id)).some((reason) => reason.code === code));
   const told = (await reasonsOf(id)).map(({ sentence }) => timeless(sentence));
@@ -172,17 +186,18 @@ test('page, API and command line give each reason in the same words', async () =
   await admin('channels pause gone --as Ann --why rotation');
   const limited = await service.anAccount();
   await db('accounts').where({ id: limited.accountId }).update({ running_max: 1 });
-  const failing = await created('studio-2.0', { run_s: 3, end: 'failed' });
-  await untilJobIs(failing, 'open');
+  const ending = await created('studio-2.0', later);
+  await untilJobIs(ending, 'open');
   await db.transaction(async (trx) => {
     // Its workflow cannot end it meanwhile.
-    await trx.raw('select from tasks where id = ? for update', [failing]);
-    expect(await toldEverywhere(failing, 'reported')).toEqual([
-      'The job has ended at studio (failed); its workflow is notified.',
+    await trx.raw('select from tasks where id = ? for update', [ending]);
+    await cancelAtStudio(ending);
+    expect(await toldEverywhere(ending, 'reported')).toEqual([
+      'The job has ended at studio (cancelled); its workflow is notified.',
     ]);
   });
 
-  const sending = await created('queueing', { create: [{ delay_s: 10 }] });
+  const sending = await created('queueing', { create: [{ delay_s: 30 }] });
   expect(await toldEverywhere(sending, 'sending')).toEqual([
     'The create was sent to queueing N s ago; the answer is awaited.',
   ]);
