@@ -117,7 +117,7 @@ async function stopKnownJob(
 
 /**
  * Looks for the job of a create whose answer was lost, and follows it to its end: a provider may not
- * stop a job that runs, and a video that was made after all is told to the operator. Returns if the
+ * stop a job that runs, and a video that was made after all is reported to the operator. Returns if the
  * provider certainly has no such job. Throws an error if that is not certain, or if the job still
  * runs.
  */

@@ -1,6 +1,7 @@
 // Parses the body of a create into a VideoRequest. Compatibility fields (`image`, `seconds`,
 // metadata as a string) become the current fields, null and [] become absent, and metadata gets its
-// defaults. Nothing here reads the catalogue. If a body has faults, only the faults are used.
+// defaults. Nothing here reads the catalogue. A field with a fault is absent from the request, so that
+// the other fields can still be planned, and all faults are found together.
 
 import type { Fault } from './field';
 import { invalid, isAbsent, misspelt, readField, show } from './field';

@@ -1,6 +1,7 @@
 // What a live job owes (src/owed). `place`: an attempt to place the job is at work, under a lease that it
-// renews; a lapsed lease means that its worker died. `turn`: the workflow must be told that the job can
-// be placed. `tell`: it must be told the end of the job. The cancel of a job whose task has failed is in cancels.rows.ts.
+// renews; a lapsed lease means that its worker died. `turn`: the workflow must be told that the job
+// can be placed. `tell`: it must be told the end of the job. The cancel of a job whose task has failed
+// is in cancels.rows.ts.
 
 import type { Knex } from 'knex';
 import type { VideoRequest } from '../contract/request';

@@ -107,8 +107,8 @@ type Slot = ({ readonly outcome: 'taken' } & Taken) | { readonly outcome: 'full'
  * planned or waiting → sending. This is stored before a create request is sent. `moved`: the job is
  * already past this step, or its task is past its deadline or has ended, so nothing may be sent.
  * `full`: the channel is paused, the channel or the account has no free slot, other waiting jobs come
- * first, or a later attempt has queued the job: then its workflow waits for a turn, and nobody would
- * go on with what this attempt leaves. The statement locks the row of the task. So a transaction that
+ * first, or a later attempt has queued the job: then its workflow waits for a turn, and would not go
+ * on with what this attempt leaves. The statement locks the row of the task. So a transaction that
  * ends the task waits for this statement and then closes the job.
  */
 export async function takeSlot(

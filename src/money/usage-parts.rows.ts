@@ -1,6 +1,6 @@
-// How movements become usage: the SQL that the roll-up, the reports and the audit share, so that they
-// cannot disagree. A task counts on the day of its end, and a correction of it on the day on which it
-// moved. A task that ended while it was pending moved no money, so it is not counted.
+// How movements become usage: the SQL that the roll-up, the reports and the audit share, so that
+// they cannot disagree. A task counts on the day of its end, and a correction of it on the day on
+// which it moved. A task that ended while it was pending moved no money, so it is not counted.
 
 /** The columns that name a row of usage. */
 export const usageNames = 'day, account_id, key_id, model, channel, kind';
@@ -33,11 +33,11 @@ const ofJob = (kind: string) =>
     .join(', ');
 
 /**
- * SQL for two `with` queries. `part` has the usage of the movements of another query, with the days of
- * a time zone. A task that succeeded has made a video, also if its job is
- * forgotten; the channel and the cost are then not known. A job that ran when its task failed may have made a
- * video, at a cost that is not known. A job that failed was free. `offset` makes PostgreSQL look up each
- * task, and then each job.
+ * SQL for two `with` queries. `part` has the usage of the movements of another query, with the days
+ * of a time zone. A task that succeeded has made a video, also if its job is forgotten; the channel
+ * and the cost are then not known. A job that ran when its task failed may have made a video, at a
+ * cost that is not known. A job that failed was free. `offset` makes PostgreSQL look up each task,
+ * and then each job.
  */
 export const usageParts = (movements = 'movement', zone = ':zone'): string => `
   event as (
@@ -96,8 +96,8 @@ const disorder = `interval '1 minute'`;
 
 /**
  * SQL for the number of a movement of the account `:accountId`. All movements up to this number are
- * older than the time; later ones may be older by a moment too. The numbers have no gaps, so a search by
- * halves reads some twenty movements.
+ * older than the time; later ones may be older by a moment too. The numbers have no gaps, so a
+ * search by halves reads some twenty movements.
  */
 export const lastNumberBefore = (time: string): string => `(
   with recursive search (low, high) as (

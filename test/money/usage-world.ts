@@ -116,7 +116,7 @@ export async function writeWorld(
     const enhanced = { ...job, channel: 'mediakit' };
     const cost = (is: boolean) => (is && random() < 0.7 ? below(3_000_000) : null);
     const ofJob = async (kind: JobKind, name: Ended['job'], is: boolean) => {
-      // Nobody knows what became of a job that ran when its task failed.
+      // It is unknown what became of a job that ran when its task failed.
       const runs = is && fails && random() < 0.3;
       const micros = runs ? null : cost(is);
       await db.raw(

@@ -11,7 +11,8 @@ interface Violation {
 }
 
 /**
- * Returns axe's violations, of these rules only if they are named. Waits for animations first, because axe would check colours in between.
+ * Returns axe's violations, of these rules only if they are named. Waits for animations first, because
+ * axe would check colours in between.
  */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(
