@@ -157,7 +157,7 @@ describeWithGo(`the values of the chart${why}`, () => {
     const deployments = (await manifests(...everything)).filter(
       ({ kind }) => kind === 'Deployment',
     );
-    expect(deployments).toHaveLength(4);
+    expect(deployments.map(({ metadata }) => metadata.name)).toContain('video-console');
     for (const { metadata } of deployments) {
       expect(metadata.annotations).toEqual({ 'reloader.stakater.com/auto': 'true' });
     }
