@@ -59,26 +59,37 @@ const endPending = prepare<{ readonly hasCallback: boolean }>(
    select "hasCallback" from result`,
 );
 
+// A call to Temporal takes at most ten seconds (engine/connection.ts).
+export const startLeaseSeconds = 35;
+
 export interface Owing extends TaskInput {
   readonly isExpired: boolean;
 }
 
-/**
- * Claims pending tasks whose workflow must be started. The lease is longer than a start waits for its
- * answer (engine/connection.ts). The lease of an older task is as long as its age: its workflow was
- * probably started and waits for a worker. At its deadline it is due in any case.
- */
+/** Claims pending tasks whose workflow must be started. A start waits less long for its answer. */
 export const claimStarts = (db: Knex) =>
   claimInTurns<Owing>(db, {
     table: 'tasks',
     key: 'id',
     owing: `owes = 'start'`,
-    lease: `greatest(interval '35 seconds', least(now() - created_at, deadline_at - now()))`,
+    lease: `interval '${startLeaseSeconds} seconds'`,
     columns: `
       id as "taskId", account_id as "accountId", plan, trace_id as "traceId",
       ${epochMs('created_at')} as "createdAtMs", ${epochMs('deadline_at')} as "deadlineAtMs",
       request->'metadata'->'labels' as labels, deadline_at <= now() as "isExpired"`,
   });
+
+/**
+ * Temporal has answered, so the workflow probably waits for a worker. It is started again after as much
+ * time as the task is old, at its deadline at the latest.
+ */
+export async function startLater(db: Knex, taskId: string): Promise<void> {
+  await db.raw(
+    `update tasks set due_at = now() + least(now() - created_at, deadline_at - now())
+      where id = ? and state = 'pending'`,
+    [taskId],
+  );
+}
 
 /** Releases a claimed task, so that it is due again after this time. */
 export async function releaseStart(db: Knex, taskId: string, inSeconds: number): Promise<void> {

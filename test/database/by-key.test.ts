@@ -13,7 +13,7 @@ import {
   waitForTurn,
 } from '../../src/jobs/steps.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
-import { failPending, releaseStart } from '../../src/tasks/pending.rows';
+import { failPending, releaseStart, startLater } from '../../src/tasks/pending.rows';
 import { endRepeats } from '../../src/tasks/repeated.rows';
 import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { aJobInput, aSuccess, aTaskId } from '../support/builders';
@@ -140,6 +140,7 @@ type Statement = (db: TestDatabase['db'], id: string) => Promise<unknown>;
 const statements: readonly [string, () => Promise<string>, Statement][] = [
   ['openTask', aPendingTask, (db, id) => openTask(db, anOpening(account, id, hold))],
   ['releaseStart', aPendingTask, (db, id) => releaseStart(db, id, 5)],
+  ['startLater', aPendingTask, (db, id) => startLater(db, id)],
   ['failPending', aPendingTask, (db, id) => failPending(db, id, 'stopped')],
   ['endRepeats', aRepeatableTask, (db, id) => endRepeats(db, [id])],
   ['takeSlot', anOpenTask, (db, id) => takeSlot(db, job(id), studio, null, 'first')],

@@ -6,7 +6,14 @@
 import type { Knex } from 'knex';
 import type { TemporalClient } from '../../engine/client';
 import { createLoop, type Duty, type Loop } from '../../owed/loop';
-import { claimStarts, failPending, type Owing, releaseStart } from '../pending.rows';
+import {
+  claimStarts,
+  failPending,
+  type Owing,
+  releaseStart,
+  startLater,
+  startLeaseSeconds,
+} from '../pending.rows';
 import { expiredMessage, stoppedMessage } from '../task.rules';
 import type { TaskInput } from '../task-transactions.rules';
 
@@ -40,9 +47,10 @@ export function taskStarts({ db, start, onEnded }: Starts): Duty<Owing> {
       // If the workflow has ended although the row is pending, the database of the service or of
       // Temporal was restored from a backup, or the workflow was terminated.
       if (outcome === 'ended') await end(taskId, stoppedMessage);
-      // A started task stays pending until its workflow opens it. A refused one is tried again when its
-      // lease ends, which grows: the other side has answered.
-      return outcome !== 'unanswered';
+      if (outcome === 'unanswered') return false;
+      // A started task stays pending until its workflow opens it, usually before its lease ends.
+      if (Date.now() - input.createdAtMs > startLeaseSeconds * 1_000) await startLater(db, taskId);
+      return true;
     },
     postpone: ({ taskId }) => releaseStart(db, taskId, startAgainSeconds),
   };

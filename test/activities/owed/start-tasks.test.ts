@@ -3,7 +3,7 @@
 
 import { owedStarts } from '../../../activities/owed/start-tasks';
 import { claimDeliveries } from '../../../src/callbacks/callbacks.rows';
-import { failPending, releaseStart } from '../../../src/tasks/pending.rows';
+import { claimStarts, failPending, releaseStart } from '../../../src/tasks/pending.rows';
 import type { TaskInput } from '../../../src/tasks/task-transactions.rules';
 import { findTask } from '../../../src/tasks/tasks.rows';
 import { storePending } from '../../support/books';
@@ -86,6 +86,12 @@ test('a task that Temporal refuses to start is a finding, and the others are sta
   expect(found).toEqual([['stuck', ids[0], 'its workflow could not be started']]);
   // Temporal has answered, so the lease ends as after a start.
   expect(await dueInSeconds(ids[0] ?? '')).toBeGreaterThan(30);
+});
+
+test('an old task whose start is cut off by the death of its process is due again soon', async () => {
+  const { taskId } = await aPendingTask({ createdAtMs: Date.now() - 2 * hourMs });
+  await claimStarts(database.db)(1);
+  expect(await dueInSeconds(taskId)).toBeLessThan(60);
 });
 
 test('a start that Temporal does not answer is no finding, and is due again after five seconds', async () => {
