@@ -59,14 +59,14 @@ const endPending = prepare<{ readonly hasCallback: boolean }>(
    select "hasCallback" from result`,
 );
 
-// A call to Temporal takes at most ten seconds (engine/connection.ts).
+// Longer than a start waits for its answer (engine/connection.ts).
 export const startLeaseSeconds = 35;
 
 export interface Owing extends TaskInput {
   readonly isExpired: boolean;
 }
 
-/** Claims pending tasks whose workflow must be started. A start waits less long for its answer. */
+/** Claims pending tasks whose workflow must be started. */
 export const claimStarts = (db: Knex) =>
   claimInTurns<Owing>(db, {
     table: 'tasks',
@@ -81,11 +81,12 @@ export const claimStarts = (db: Knex) =>
 
 /**
  * Temporal has answered, so the workflow probably waits for a worker. It is started again after as much
- * time as the task is old, at its deadline at the latest.
+ * time as the task is old, at its deadline at the latest, but never before the lease ends: the clock of
+ * the caller may be ahead.
  */
 export async function startLater(db: Knex, taskId: string): Promise<void> {
   await db.raw(
-    `update tasks set due_at = now() + least(now() - created_at, deadline_at - now())
+    `update tasks set due_at = greatest(due_at, now() + least(now() - created_at, deadline_at - now()))
       where id = ? and state = 'pending'`,
     [taskId],
   );

@@ -136,22 +136,37 @@ describe('claimStarts', () => {
     expect(await claim(9)).toEqual([]);
   });
 
-  test('leases a task for a short time, and as long as it is old only once Temporal has answered', async () => {
-    const createdAtMs = Date.now() - 1_000_000;
+  /** A pending task of this age that has just been claimed. */
+  async function claimed(ageSeconds: number): Promise<string> {
     const input = anOpening(await anAccount(0), aTaskId(), 1);
+    const createdAtMs = Date.now() - ageSeconds * 1_000;
     await storePending(database.db, { ...input, createdAtMs }, { isDue: true });
-    const left = async () => {
-      const { rows } = await database.db.raw<{ rows: { seconds: number }[] }>(
-        'select extract(epoch from due_at - now())::float8 as seconds from tasks where id = ?',
-        [input.taskId],
-      );
-      return rows[0]?.seconds ?? -1;
-    };
     expect(await claim(1)).toEqual([input.taskId]);
-    const leased = await left();
+    return input.taskId;
+  }
+
+  async function due(taskId: string) {
+    const { rows } = await database.db.raw<{ rows: { at: string; seconds: number }[] }>(
+      `select due_at::text as at, extract(epoch from due_at - now())::float8 as seconds
+         from tasks where id = ?`,
+      [taskId],
+    );
+    return { at: rows[0]?.at, seconds: rows[0]?.seconds ?? -1 };
+  }
+
+  test('leases a task for a short time, and as long as it is old only once Temporal has answered', async () => {
+    const taskId = await claimed(1_000);
+    const leased = (await due(taskId)).seconds;
     expect([leased > 0, leased <= 35]).toEqual([true, true]);
-    await startLater(database.db, input.taskId);
-    const later = await left();
+    await startLater(database.db, taskId);
+    const later = (await due(taskId)).seconds;
     expect([later > 900, later < 1_100]).toEqual([true, true]);
+  });
+
+  test('keeps the lease of a young task whose start Temporal has answered', async () => {
+    const taskId = await claimed(0);
+    const leased = (await due(taskId)).at;
+    await startLater(database.db, taskId);
+    expect((await due(taskId)).at).toBe(leased);
   });
 });
