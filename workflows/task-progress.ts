@@ -12,7 +12,13 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type { TaskObject } from '../src/contract/task';
-import type { JobKind, JobReport, PlacementAttempt, PlacementTrouble } from '../src/jobs/job.rules';
+import {
+  type JobKind,
+  type JobReport,
+  lastJobOf,
+  type PlacementAttempt,
+  type PlacementTrouble,
+} from '../src/jobs/job.rules';
 import {
   isLater,
   type LiveStage,
@@ -88,9 +94,8 @@ export class TaskProgress {
     return this.ends.get(kind);
   }
 
-  /** The last job of the plan: it makes the video of the task. */
   get lastJob(): JobKind {
-    return this.task.plan.enhancement ? 'super_resolution' : 'generation';
+    return lastJobOf(this.task.plan);
   }
 
   /**

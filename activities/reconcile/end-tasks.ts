@@ -8,6 +8,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { isRetryable } from '../../src/database/database';
+import { lastJobOf } from '../../src/jobs/job.rules';
 import { findJob } from '../../src/jobs/queries.rows';
 import { billing } from '../../src/planning/pricing.rules';
 import {
@@ -69,7 +70,7 @@ function readsOfJobs(deps: Pick<WorkerDeps, 'db' | 'channels' | 'events'>, failF
   const { readJob } = createFollowActivities(deps);
   const failedMs = new Map<string, number>();
   return async ({ id: taskId, task: { plan, traceId } }: OpenRow): Promise<void> => {
-    const kind = plan.enhancement ? 'super_resolution' : 'generation';
+    const kind = lastJobOf(plan);
     const channel = (await findJob(deps.db, { taskId, kind }))?.channel ?? '';
     const lost = failedMs.get(channel) ?? 0;
     if (lost >= failForMs) return;

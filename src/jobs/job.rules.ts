@@ -7,6 +7,10 @@ import type { Plan } from '../planning/plan-types.rules';
 
 export type JobKind = 'generation' | 'super_resolution';
 
+/** The last job of the plan: it makes the video of the task. */
+export const lastJobOf = ({ enhancement }: Pick<Plan, 'enhancement'>): JobKind =>
+  enhancement ? 'super_resolution' : 'generation';
+
 /**
  * The state of a job here: planned → sending → open → reported → closed. If all channels are full, a
  * job is `waiting` before it is `sending`. `sending` is stored before the create is sent.
