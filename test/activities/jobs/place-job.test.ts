@@ -7,7 +7,7 @@ import type { WorkerDeps } from '../../../activities/deps';
 import { cancelSecond } from '../../../activities/jobs/cancel-second';
 import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
 import { createChannels } from '../../../activities/providers/channels';
-import { UpstreamFault } from '../../../activities/providers/provider';
+import { type Provider, UpstreamFault } from '../../../activities/providers/provider';
 import type { Channel } from '../../../src/catalogue/catalogue.rules';
 import { connect } from '../../../src/database/database';
 import type { JobInput } from '../../../src/jobs/job.rules';
@@ -36,6 +36,21 @@ afterAll(() => database?.drop());
 
 const attempt = (input: JobInput, over: Partial<WorkerDeps> = {}): Promise<Placed> =>
   upstream.attempt(input, over);
+
+/** The channels, with these parts of their providers replaced. */
+function channelsWith(
+  partsOf: (provider: Provider, id: string) => Partial<Provider>,
+): WorkerDeps['channels'] {
+  const { find, ...rest } = upstream.deps.channels;
+  return {
+    ...rest,
+    find(id) {
+      const found = find(id);
+      if (!found) return undefined;
+      return { ...found, provider: { ...found.provider, ...partsOf(found.provider, id) } };
+    },
+  };
+}
 
 /** Retries until the job is placed, as Temporal does, with shorter pauses. */
 async function placed(input: JobInput, attemptsMax = 40, at = upstream): Promise<Placed> {
@@ -262,19 +277,12 @@ test('a job that may be at a channel that left the catalogue is sent to no other
 test('a create that a paused worker did not send is sent by the next attempt without a look-up', async () => {
   await open((base) => [{ ...base, honoursIdempotencyKey: false, hasList: false }]);
   const input = await upstream.input();
-  const { find, ...rest } = upstream.deps.channels;
-  const paused = {
-    ...rest,
-    find(id: string) {
-      const found = find(id);
-      if (!found) return undefined;
-      const create: typeof found.provider.create = async (...given) => {
-        await new Promise((resolve) => setTimeout(resolve, 5_100));
-        return found.provider.create(...given);
-      };
-      return { ...found, provider: { ...found.provider, create } };
+  const paused = channelsWith((provider) => ({
+    async create(...given) {
+      await new Promise((resolve) => setTimeout(resolve, 5_100));
+      return provider.create(...given);
     },
-  };
+  }));
   await expect(attempt(input, { channels: paused })).rejects.toMatchObject({ type: 'TooLate' });
   expect(upstream.deps.channels.restMs('studio', 'creates')).toBe(0);
   expect(await upstream.accepted(input.taskId)).toBe(0);
@@ -322,14 +330,7 @@ test('a create without an idempotency key is not repeated after the catalogue sa
   await open((base) => [{ ...base, honoursIdempotencyKey: false }]);
   const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
   await expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
-  const { find, ...rest } = upstream.deps.channels;
-  const channels = {
-    ...rest,
-    find(id: string) {
-      const found = find(id);
-      return found && { ...found, provider: { ...found.provider, repeatsAreSafe: true } };
-    },
-  };
+  const channels = channelsWith(() => ({ repeatsAreSafe: true }));
   const requests = await upstream.requests();
   for (let n = 0; n < 20; n += 1) {
     const job = await attempt(input, { channels }).catch(() => null);
@@ -582,22 +583,18 @@ test('a job whose repeated create was refused is offered to no other channel whi
   const input = await upstream.input();
   const fates = ['ambiguous', 'ambiguous', 'caller'] as const;
   let creates = 0;
-  const { find, ...rest } = upstream.deps.channels;
+  const keyed: Partial<Provider> = {
+    async create() {
+      const fate = fates[creates] ?? 'caller';
+      creates += 1;
+      throw new UpstreamFault(fate, '', 'Refused.');
+    },
+    list: async () => ({ jobs: [], isComplete: true, sinceMs: 0 }),
+  };
   const channels: WorkerDeps['channels'] = {
-    ...rest,
+    ...channelsWith((_provider, id) => (id === 'keyed' ? keyed : {})),
     // Repeated creates do not wait for the end of a rest.
     restMs: (id) => (id === 'keyed' && creates > 0 ? 30_000 : 0),
-    find(id) {
-      const found = find(id);
-      if (!found || id !== 'keyed') return found;
-      const create = async () => {
-        const fate = fates[creates] ?? 'caller';
-        creates += 1;
-        throw new UpstreamFault(fate, '', 'Refused.');
-      };
-      const list = async () => ({ jobs: [], isComplete: true, sinceMs: 0 });
-      return { ...found, provider: { ...found.provider, create, list } };
-    },
   };
   const again = (number: number) => upstream.attempt(input, { channels }, number);
   const unknown = { type: 'SubmissionUnknown' };
@@ -697,22 +694,12 @@ test('a job is cancelled upstream even if the reply to its create was lost', asy
 test('a job accepted after the end of its task is cancelled and stays closed', async () => {
   await open();
   const input = await upstream.input({ queue_s: 600 });
-  const { find, ...rest } = upstream.deps.channels;
-  const endFirst = async () => {
-    await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [input.taskId]);
-  };
-  const channels = {
-    ...rest,
-    find(id: string) {
-      const found = find(id);
-      if (!found) return undefined;
-      const create: typeof found.provider.create = async (...given) => {
-        await endFirst();
-        return found.provider.create(...given);
-      };
-      return { ...found, provider: { ...found.provider, create } };
+  const channels = channelsWith((provider) => ({
+    async create(...given) {
+      await database.db.raw(`update jobs set state = 'closed' where task_id = ?`, [input.taskId]);
+      return provider.create(...given);
     },
-  };
+  }));
   await attempt(input, { channels });
   expect((await findJob(database.db, input))?.state).toBe('closed');
   expect(await jobsAtStudio()).toEqual(['cancelled']);
@@ -724,26 +711,18 @@ describe('a job that a channel accepts after a later attempt has left the channe
     await open((base) => [base, { ...base, id: 'second' }]);
     const input = await upstream.input({ queue_s: 600 });
     let left = failures;
-    const { find, ...rest } = upstream.deps.channels;
-    const channels = {
-      ...rest,
-      find(id: string) {
-        const found = find(id);
-        if (!found) return undefined;
-        const { provider } = found;
-        // This attempt is frozen until a later attempt has sent the job to the second channel.
-        const create: typeof provider.create = async (...given) => {
-          await database.db('jobs').where({ task_id: input.taskId }).update({ channel: 'second' });
-          return provider.create(...given);
-        };
-        const cancel: typeof provider.cancel = async (...given) => {
-          left -= 1;
-          if (left >= 0) throw new UpstreamFault('ambiguous', '', 'It answered with 500.');
-          return provider.cancel(...given);
-        };
-        return { ...found, provider: { ...provider, create, cancel } };
+    const channels = channelsWith((provider) => ({
+      // This attempt is frozen until a later attempt has sent the job to the second channel.
+      async create(...given) {
+        await database.db('jobs').where({ task_id: input.taskId }).update({ channel: 'second' });
+        return provider.create(...given);
       },
-    };
+      async cancel(...given) {
+        left -= 1;
+        if (left >= 0) throw new UpstreamFault('ambiguous', '', 'It answered with 500.');
+        return provider.cancel(...given);
+      },
+    }));
     const placing = attempt(input, { ...over, channels });
     await expect(placing).rejects.toMatchObject({ type: 'SecondJob' });
     expect(await findJob(database.db, input)).toMatchObject({
