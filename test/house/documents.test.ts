@@ -9,14 +9,7 @@ import { createOpenApiDocument } from '../../src/contract/openapi';
 import { accountSchema, createdSchema, taskSchema } from '../../src/contract/reply-schema';
 import { schema } from '../../src/database/schema';
 import { expectTable } from '../support/document-tables';
-import {
-  alertTable,
-  errorTable,
-  fieldTable,
-  limitTable,
-  panelTable,
-  settingTable,
-} from './generated-tables';
+import { alertTable, errorTable, fieldTable, limitTable, settingTable } from './generated-tables';
 import { filesIn, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
@@ -37,7 +30,6 @@ describe('the tables that a test writes', () => {
     ['docs/api.md', 'result', () => fieldTable('VideoResult')],
     ['docs/api.md', 'errors', errorTable],
     ['docs/api.md', 'limits', limitTable],
-    ['docs/symptoms.md', 'panels', panelTable],
     ['docs/symptoms.md', 'alerts', alertTable],
   ])('%s has the table %s', (page, name, rows) => {
     expect(rows().length).toBeGreaterThan(4);

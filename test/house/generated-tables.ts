@@ -1,13 +1,12 @@
-// The rows of the tables that documents take from the code: settings, fields, errors, limits, panels
-// and alerts. The first row of each table is its head.
+// The rows of the tables that documents take from the code: settings, fields, errors, limits and
+// alerts. The first row of each table is its head.
 
 import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
 import { refusals } from '../../src/contract/error';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { meaningOf } from '../../src/contract/openapi-parts';
 import { atOnceTable, limitsOf, rateTable } from '../../src/gateway/limit-table';
-import { alertRules, panelsOfDashboard } from '../telemetry/ops';
-import { read } from './sources';
+import { alertRules } from '../telemetry/ops';
 
 type Rows = readonly (readonly string[])[];
 
@@ -113,21 +112,6 @@ export function limitTable(): Rows {
   return [['of', 'what', 'most', 'note'], ...rates, ...atOnce, unfinished];
 }
 
-/** The first panel of a group names the group. */
-export function panelTable(): Rows {
-  let group = '';
-  const rows = panelsOfDashboard().flatMap(({ type, title, description = '' }) => {
-    if (type === 'row') {
-      group = title;
-      return [];
-    }
-    const row = [group, title, linked(description)];
-    group = '';
-    return [row];
-  });
-  return [['group', 'panel', 'what it shows'], ...rows];
-}
-
 /** The name of an alert leads to what to do about it. */
 export function alertTable(): Rows {
   const rows = alertRules().map(({ alert, for: after, labels, annotations }) => [
@@ -139,35 +123,7 @@ export function alertTable(): Rows {
   return [['alert', 'severity', 'after', 'meaning'], ...rows];
 }
 
-/** Makes links of the headings that a description quotes. */
-const linked = (text: string) =>
-  text.replaceAll(/"([^"]+)"/g, (quoted, words: string) => {
-    const page = ['docs/symptoms.md', 'docs/sizing.md'].find((path) =>
-      headingOf(path, anchorOf(words)),
-    );
-    return page ? linkTo(`${page}#${anchorOf(words)}`) : quoted;
-  });
-
-function linkTo(runbook: string): string {
-  const [page = '', anchor = ''] = runbook.split('#');
-  const heading = headingOf(page, anchor) ?? anchor;
-  const words = /^(API|Temporal)/.test(heading) ? heading : lowerFirst(heading);
-  return `[${words}](${addressOf(runbook)})`;
-}
-
 /** The address of a runbook, for a link in docs/symptoms.md. */
 const addressOf = (runbook: string) => runbook.replace('docs/', '').replace('symptoms.md#', '#');
 
-const headingOf = (page: string, anchor: string) =>
-  [...read(page).matchAll(/^#+ (.+)$/gm)]
-    .map(([, heading = '']) => heading)
-    .find((heading) => anchorOf(heading) === anchor);
-
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w\s-]/g, '')
-    .replaceAll(' ', '-');
-
-const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -107,13 +107,26 @@ test('an alert about the first fault of a class also finds a class that had no f
   expect(blind).toEqual([]);
 });
 
-test('every alert has a severity and links to an existing heading', () => {
-  const anchors = ['docs/symptoms.md', 'docs/sizing.md'].flatMap((page) =>
-    [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
-      const words = heading.toLowerCase().replace(/[^\w\s-]/g, '');
-      return `${page}#${words.replaceAll(' ', '-')}`;
-    }),
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+const anchors = ['docs/symptoms.md', 'docs/sizing.md'].flatMap((page) =>
+  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => `${page}#${anchorOf(heading)}`),
+);
+
+test('every heading that a panel quotes stands in docs/symptoms.md or docs/sizing.md', () => {
+  const quoted = panelsOfDashboard().flatMap(({ description = '' }) =>
+    [...description.matchAll(/"([^"]+)"/g)].map(([, heading = '']) => heading),
   );
+  expect(quoted.length).toBeGreaterThan(5);
+  const isLost = (heading: string) =>
+    !anchors.some((anchor) => anchor.endsWith(`#${anchorOf(heading)}`));
+  expect(quoted.filter(isLost)).toEqual([]);
+});
+
+test('every alert has a severity and links to an existing heading', () => {
   const lost = alerts().filter(
     ({ severity, runbook }) =>
       !['page', 'ticket', 'watchdog'].includes(severity) || !anchors.includes(runbook),
