@@ -2,7 +2,6 @@
 // signed message once and refuse every other message.
 
 import { createHmac } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginResend, findCallback } from '../../src/callbacks/callbacks.rows';
 import { rotateSecret } from '../../src/callbacks/webhook-secrets.rows';
@@ -16,7 +15,6 @@ import {
 } from '../support/callbacks';
 import type { TestDatabase } from '../support/database';
 import { type Program, runProgram } from '../support/program';
-import { snippet } from '../support/receivers';
 import { until } from '../support/until';
 
 let database: TestDatabase;
@@ -94,11 +92,6 @@ test('examples/fails-once.mjs answers 500 to the first attempt of a message and 
   expect(await deliver(id, 1, to)).toMatchObject({ state: 'pending', status: 500 });
   expect(await deliver(id, 1, to, 2)).toMatchObject({ state: 'delivered', status: 204 });
   await program.stop();
-});
-
-test('docs/consumers.md shows the code of examples/fails-once.mjs unchanged', async () => {
-  const file = await readFile(join(__dirname, '../../examples/fails-once.mjs'), 'utf8');
-  expect(file.endsWith(`\n\n${snippet('mjs')}`)).toBe(true);
 });
 
 test('the receiver accepts a repeated message and does not process it again', async () => {

@@ -1,12 +1,12 @@
-// Runs the upload commands of docs/consumers.md and the script examples/upload.mjs against the
+// Runs the upload commands of docs/api.md and the script examples/upload.mjs against the
 // service.
 
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { runProgram } from '../support/program';
-import { consumersPage } from '../support/receivers';
 import { type Service, startService } from '../support/service';
 
 let service: Service;
@@ -36,10 +36,10 @@ async function uploads() {
 }
 
 const example = join(__dirname, '../../examples/upload.mjs');
-const section = consumersPage.slice(consumersPage.indexOf('\n## Send a file'));
-const [, commands = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
+const page = readFileSync(join(__dirname, '../../docs/api.md'), 'utf8');
+const [, commands = ''] = /```sh\n(FILE_ID=.*?)```/s.exec(page) ?? [];
 
-test('the commands in docs/consumers.md upload a file and create a task with the file', async () => {
+test('the commands in docs/api.md upload a file and create a task with the file', async () => {
   const { code, out } = await run('sh', ['-c', commands]);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ object: 'video.generation.task' });
