@@ -9,8 +9,8 @@ import {
   Banner,
   CsvLink,
   customerLink,
+  customerOf,
   Filter,
-  Foreign,
   given,
   State,
   Table,
@@ -64,11 +64,7 @@ function Rows({ accounts, isSearch }) {
   }
   return html`<${Table} label="Customers" rows=${accounts} keyOf=${({ accountId }) => accountId}
     columns=${[
-      [
-        'Name',
-        (one) =>
-          html`<a href=${`#/customers/${one.accountId}`}><${Foreign} text=${one.name} /></a>`,
-      ],
+      ['Name', ({ accountId, name }) => customerOf({ accountId, accountName: name })],
       ['Id', ({ accountId }) => html`<code>${accountId}</code>`],
       ['Available', (one) => money(one.available, one.currency), true],
       ['Held', (one) => money(one.held, one.currency), true],

@@ -58,6 +58,13 @@ export const customerLink = (id, name) =>
       ${name && html` <code><${Foreign} text=${id} /></code>`}`
     : '–';
 
+/** The customer of a row in a list: its name, with its id as the tooltip. */
+export const customerOf = ({ accountId, accountName }) =>
+  accountId
+    ? html`<a href=${`#/customers/${encodeURIComponent(accountId)}`} title=${accountId}>
+        <${Foreign} text=${accountName || accountId} /></a>`
+    : '–';
+
 export const taskLink = (id) => id && html`<a href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
 
 /** A typed filter counts when the field is left, or with Enter. */

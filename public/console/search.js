@@ -3,7 +3,7 @@
 
 import { usePolled } from '../hooks.js';
 import { html, useEffect, useRef, useState } from '../preact.js';
-import { Banner, Foreign, State, Table, useTitle } from './parts.js';
+import { Banner, customerOf, Foreign, State, Table, useTitle } from './parts.js';
 
 const keys = /\bv[ko]_[\w-]{5,}/gi;
 const secrets = /whsec_\S*|^\s*https?:\/\/\S*/gi;
@@ -104,7 +104,7 @@ function Found({ found }) {
         'Id',
         (one) => html`<a href=${`#/${pages[one.kind](one)}`}><${Foreign} text=${one.id} /></a>`,
       ],
-      ['Customer', ({ accountId }) => html`<${Foreign} text=${accountId} />`],
+      ['Customer', customerOf],
       ['Found by', ({ as }) => html`<${Foreign} text=${as} />`],
     ]} />`;
 }

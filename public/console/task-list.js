@@ -7,7 +7,7 @@ import { html } from '../preact.js';
 import {
   Banner,
   CsvLink,
-  customerLink,
+  customerOf,
   Filter,
   Foreign,
   given,
@@ -75,7 +75,7 @@ function Rows({ tasks, isPart, hidden }) {
 export const taskColumns = [
   ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
   ['Task', ({ taskId }) => taskLink(taskId)],
-  ['Customer', ({ accountId }) => customerLink(accountId)],
+  ['Customer', customerOf],
   ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
   [
     'Status',

@@ -90,6 +90,18 @@ export async function findAccounts(db: Knex, named: string): Promise<readonly Ac
   return rows;
 }
 
+/** The names of these accounts, by their ids. */
+export async function accountNames(
+  db: Knex,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await db.raw<{ rows: { id: string; name: string }[] }>(
+    'select id, name from accounts where id = any(?)',
+    [[...new Set(accountIds)]],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Returns true if the account exists, otherwise false. */
 export async function setAccountDisabled(
   db: Knex,

@@ -349,6 +349,6 @@ test('`admin log` prints a table with one line per row, up to the limit', async 
   await admin(`accounts terms ${accountId} --running-max 3`);
   expect((await admin('log --account acct_misspelt')).exitCode).toBe(1);
   const { out } = await admin(`log --account ${accountId} --limit 1`);
-  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +EFFECT +ACCOUNT +WHY +VIA\n/);
+  expect(out).toMatch(/^NUMBER +AT +WHO +ACT +EFFECT +ACCOUNT +NAME +WHY +VIA\n/);
   expect(out.trimEnd().split('\n')).toHaveLength(2);
 });

@@ -197,7 +197,7 @@ describeInBrowser('hostile texts', () => {
     const figuresBy = (name: string) => `[aria-label=Figures] th:has-text("${name}")`;
     const visits: readonly Visit[] = [
       ['#/attention', ['pause', 'operator']],
-      ['#/tasks', [], `main:has(h1:text-is("Tasks")) a[href="#/tasks/${made.done}"]`],
+      ['#/tasks', ['account'], `main:has(h1:text-is("Tasks")) a[href="#/tasks/${made.done}"]`],
       [`#/tasks/${made.waiting}`, ['account', 'pause', 'operator', 'label']],
       [`#/tasks/${made.live}`, ['live']],
       [`#/tasks/${made.failed}`, ['code', 'failed', 'callback']],

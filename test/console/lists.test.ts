@@ -58,6 +58,51 @@ test('the list of customers says what each was charged in thirty days, also befo
   expect([charged[one], charged[other]]).toEqual(['1.750000', '0.000000']);
 });
 
+test('tasks, callbacks, acts and what was found name their customers, with one read a page', async () => {
+  const { db } = served.database;
+  const [one, other] = [await aCustomer('First & Co'), await aCustomer('Second')];
+  const sent = [];
+  for (const accountId of [one, one, other]) {
+    await aTask(accountId, 1);
+    sent.push(await aFinalTask(served.database, 'https://hooks.example.com/in', { accountId }));
+  }
+  await db('callbacks').whereIn('task_id', sent).update({ state: 'exhausted' });
+  await db('accounts')
+    .where({ id: other })
+    .update({ disabled_at: new Date(), erased_at: new Date() });
+  const reads: string[] = [];
+  const [reading] = served.pools;
+  reading?.on('query', ({ sql }: { sql: string }) => reads.push(sql));
+  try {
+    for (const path of ['/tasks', '/callbacks?state=exhausted', '/log', '/find?q=Second']) {
+      reads.length = 0;
+      const { json } = await get(path);
+      const named = (row: { accountId: string }) => [one, other].includes(row.accountId);
+      const names = json.data
+        .filter(named)
+        .map((row: { accountId: string; accountName: string }) => [row.accountId, row.accountName]);
+      const known = [
+        [one, 'First & Co'],
+        [other, 'Second'],
+      ].slice(path.startsWith('/find') ? 1 : 0);
+      expect([path, new Map(names)]).toEqual([path, new Map(known as [string, string][])]);
+      const namesRead = reads.filter((sql) => /^select id, name from accounts/.test(sql));
+      expect([path, namesRead.length]).toEqual([path, 1]);
+    }
+  } finally {
+    reading?.removeAllListeners('query');
+  }
+  await admin('channels pause studio --why w');
+  await admin('channels resume studio --why w');
+  const [act] = (await get('/log?limit=1')).json.data;
+  expect(act).toMatchObject({ accountId: null, accountName: null });
+  const listed = (await admin(`tasks list --account ${one} --limit 1`)).out.split('\n');
+  expect(listed[0]).toMatch(/^TASK +ACCOUNT +NAME /);
+  expect(listed[1]).toContain(`${one}  First & Co  `);
+  const { text } = await get(`/callbacks?account=${one}&format=csv`);
+  expect(text.trimEnd().split('\r\n')[1]).toMatch(/,First & Co$/);
+});
+
 test('tasks are found by the key that made them and by the code of their error', async () => {
   const accountId = await aCustomer();
   const { db } = served.database;

@@ -6,7 +6,7 @@ import { html } from '../../preact.js';
 import {
   Banner,
   CsvLink,
-  customerLink,
+  customerOf,
   Filter,
   Foreign,
   given,
@@ -47,7 +47,7 @@ export function LogList({ api, query, view, fixed = {} }) {
                   html`<code><${Foreign} text=${command} /></code> <${CopyButton} text=${command} />`,
               ],
               ['Effect', ({ effect }) => html`<${Foreign} text=${effect} />`],
-              !fixed.account && ['Customer', ({ accountId }) => customerLink(accountId)],
+              !fixed.account && ['Customer', customerOf],
               ['Why', ({ why }) => why && html`<${Foreign} text=${why} />`],
             ]} />`)
     }

@@ -31,6 +31,7 @@ import {
   momentOf,
   pageOf,
   pageOptions,
+  withNames,
 } from './values';
 import { shownTo } from './webhooks';
 
@@ -42,7 +43,18 @@ const list: AdminCommand = {
   http: {
     at: 'GET /callbacks',
     role: 'viewer',
-    csv: { columns: ['taskId', 'accountId', 'state', 'deliveries', 'nextAt', 'changedAt', 'url'] },
+    csv: {
+      columns: [
+        'taskId',
+        'accountId',
+        'state',
+        'deliveries',
+        'nextAt',
+        'changedAt',
+        'url',
+        'accountName',
+      ],
+    },
   },
   options: {
     state: { value: 'STATE', about: `those in this state only: ${callbackStates.join(', ')}` },
@@ -67,12 +79,12 @@ const list: AdminCommand = {
       ...(accountId === undefined ? {} : { accountId }),
     });
     const { rows, ...next } = pageOf(found, limit, cursorOf);
-    const callbacks = rows.map(({ changedMicros: _micros, ...callback }) =>
-      shownTo(role, callback),
-    );
+    const shown = rows.map(({ changedMicros: _micros, ...callback }) => shownTo(role, callback));
+    const callbacks = await withNames(db(), shown);
     const text = table(callbacks, [
       { title: 'TASK', of: ({ taskId }) => taskId },
       { title: 'ACCOUNT', of: (row) => row.accountId },
+      { title: 'NAME', of: (row) => row.accountName },
       { title: 'STATE', of: (row) => row.state },
       { title: 'DELIVERIES', of: ({ deliveries }) => deliveries },
       { title: 'NEXT', of: ({ nextAt }) => nextAt },

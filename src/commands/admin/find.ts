@@ -11,6 +11,7 @@ import { findTaskOfJob, findTaskRow } from '../../tasks/tasks.rows';
 import { CommandError } from '../command';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
+import { withNames } from './values';
 
 interface Found {
   readonly kind: 'task' | 'account' | 'key' | 'file' | 'webhook';
@@ -35,11 +36,12 @@ export const find: AdminCommand = {
         'This is a key, a secret of a webhook or a link, which nobody may see. The id finds it, and the last four characters find a key.';
       throw new CommandError(message, 2, { param: 'q' });
     }
-    const found = await findAll(db(), asked);
+    const found = await withNames(db(), await findAll(db(), asked));
     const text = table(found, [
       { title: 'KIND', of: ({ kind }) => kind },
       { title: 'ID', of: ({ id }) => id },
       { title: 'ACCOUNT', of: ({ accountId }) => accountId },
+      { title: 'NAME', of: ({ accountName }) => accountName },
       { title: 'AS', of: (one) => one.as },
     ]);
     return { data: found, text };

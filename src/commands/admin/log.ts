@@ -3,7 +3,7 @@
 import { listActs } from '../../database/operator-log';
 import type { AdminCommand } from './command-line';
 import { table } from './tables';
-import { accountIdOf, countOf, numberAfter, pageOf, pageOptions } from './values';
+import { accountIdOf, countOf, numberAfter, pageOf, pageOptions, withNames } from './values';
 
 export const log: AdminCommand = {
   name: 'log',
@@ -11,7 +11,18 @@ export const log: AdminCommand = {
     at: 'GET /log',
     role: 'viewer',
     csv: {
-      columns: ['number', 'at', 'who', 'role', 'command', 'effect', 'accountId', 'why', 'via'],
+      columns: [
+        'number',
+        'at',
+        'who',
+        'role',
+        'command',
+        'effect',
+        'accountId',
+        'why',
+        'via',
+        'accountName',
+      ],
     },
   },
   options: {
@@ -30,7 +41,8 @@ export const log: AdminCommand = {
       ...(who === undefined ? {} : { who }),
       ...(after === undefined ? {} : { after }),
     });
-    const { rows: acts, ...next } = pageOf(found, limit, ({ number }) => number);
+    const { rows, ...next } = pageOf(found, limit, ({ number }) => number);
+    const acts = await withNames(db(), rows);
     const text = table(acts, [
       { title: 'NUMBER', of: ({ number }) => number },
       { title: 'AT', of: ({ at }) => at },
@@ -38,6 +50,7 @@ export const log: AdminCommand = {
       { title: 'ACT', of: ({ command }) => command },
       { title: 'EFFECT', of: ({ effect }) => effect },
       { title: 'ACCOUNT', of: (act) => act.accountId },
+      { title: 'NAME', of: (act) => act.accountName },
       { title: 'WHY', of: ({ why }) => why },
       { title: 'VIA', of: ({ via }) => via },
     ]);

@@ -14,7 +14,7 @@ import type { AdminCommand, Input } from './command-line';
 import { shownTask, showTask } from './show-task';
 import { table } from './tables';
 import { taskContent } from './task-content';
-import { accountIdOf, choiceOf, countOf, momentOf, pageOptions } from './values';
+import { accountIdOf, choiceOf, countOf, momentOf, pageOptions, withNames } from './values';
 
 const list: AdminCommand = {
   name: 'tasks list',
@@ -35,6 +35,7 @@ const list: AdminCommand = {
         'task.billing.charged',
         'task.billing.refunded',
         'task.billing.currency',
+        'accountName',
       ],
     },
   },
@@ -77,10 +78,11 @@ const list: AdminCommand = {
       isOldestFirst: input.flag('oldest-first'),
       after: input.option('after') ?? null,
     });
-    const tasks = rows.map(shownTask);
+    const tasks = await withNames(db(), rows.map(shownTask));
     const text = table(tasks, [
       { title: 'TASK', of: ({ taskId }) => taskId },
       { title: 'ACCOUNT', of: (task) => task.accountId },
+      { title: 'NAME', of: (task) => task.accountName },
       { title: 'STATUS', of: (task) => task.status },
       { title: 'MODEL', of: (task) => task.model },
       { title: 'CREATED', of: ({ createdAt }) => createdAt },

@@ -2,7 +2,7 @@
 // an error with the reason if the value is invalid or unknown.
 
 import type { Knex } from 'knex';
-import { type AccountRow, findAccounts } from '../../accounts/accounts.rows';
+import { type AccountRow, accountNames, findAccounts } from '../../accounts/accounts.rows';
 import { parseAmount } from '../../accounts/amount.rules';
 import { findKey, isWellFormedKey, type KeyRow } from '../../accounts/keys.rows';
 import { CommandError, notFound } from '../command';
@@ -131,6 +131,16 @@ export async function knownAccount(db: Knex, named: string): Promise<AccountRow>
 export async function accountIdOf(db: Knex, input: Input): Promise<string | undefined> {
   const named = input.option('account');
   return named === undefined ? undefined : (await knownAccount(db, named)).accountId;
+}
+
+/** The rows of a page with the names of their customers, which one statement reads. */
+export async function withNames<Row extends { readonly accountId: string | null }>(
+  db: Knex,
+  rows: readonly Row[],
+): Promise<readonly (Row & { readonly accountName: string | null })[]> {
+  const ids = rows.flatMap(({ accountId }) => accountId ?? []);
+  const names = ids.length > 0 ? await accountNames(db, ids) : new Map<string, string>();
+  return rows.map((row) => ({ ...row, accountName: names.get(row.accountId ?? '') ?? null }));
 }
 
 /** The changed values of `after`, as `name old → new`, in the words of an operator's options. */
