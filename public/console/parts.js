@@ -8,9 +8,11 @@ export { Table } from '../table.js';
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
+export const printable = (text) => String(text ?? '').replace(unprintable, ' ');
+
 /** A text that a customer, a provider or a receiver chose. It cannot change what surrounds it. */
 export function Foreign({ text }) {
-  return html`<bdi>${String(text ?? '').replace(unprintable, ' ')}</bdi>`;
+  return html`<bdi>${printable(text)}</bdi>`;
 }
 
 /** JSON with its lines. It is escaped, not changed, so that it can be copied. */

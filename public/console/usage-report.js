@@ -4,7 +4,7 @@ import { Bars } from '../bars.js';
 import { count, exactMillionths, exactMoney, millionths } from '../format.js';
 import { html, useState } from '../preact.js';
 import { dayAfter, daysOfPeriod, stacksOf } from '../stacks.js';
-import { Foreign, Table, titled } from './parts.js';
+import { customerOf, Foreign, printable, Table, titled } from './parts.js';
 
 const titles = {
   ...{ day: 'Day', week: 'Week from', month: 'Month' },
@@ -16,6 +16,16 @@ const rowsShown = 200;
 
 const nameIn = (row, by) => (by ? row[by] || absent[by] || '–' : 'all');
 
+/** Gives the name of a customer, with its id if another customer of the chart has the same name. */
+function customersIn(rows) {
+  const names = new Map(rows.map(({ account, accountName }) => [account, accountName]));
+  const isShared = (name) => [...names.values()].filter((one) => one === name).length > 1;
+  return (id) => {
+    const name = names.get(id);
+    return printable(isShared(name) ? `${name} (${id})` : (name ?? id));
+  };
+}
+
 const isMoney = (measure) => ['charged', 'cost', 'margin'].includes(measure);
 
 export function Report({ data, asked, measure, seesCosts, currency, csv }) {
@@ -26,12 +36,13 @@ export function Report({ data, asked, measure, seesCosts, currency, csv }) {
     ...{ from: firstDay(data.rows, asked), to: asked.to, per },
     ...{ nameOf: (row) => nameIn(row, by), amountOf: value },
   });
+  const series = by === 'account' ? stacks.series.map(customersIn(data.rows)) : stacks.series;
   const { withoutCost } = data.total;
   const label = `${titled(measure)} by ${per}${by ? ` and ${titles[by].toLowerCase()}` : ''}`;
   return html`
     <section class="card" aria-label="Chart">
       <h2>${label}, ${asked.from} to ${asked.to}</h2>
-      <${Bars} ...${{ label, text, ...stacks }} />
+      <${Bars} ...${{ label, text, series }} columns=${stacks.columns} />
       ${
         withoutCost > 0 &&
         costly(measure) &&
@@ -74,7 +85,9 @@ function Figures({ data: { rows, total }, asked, seesCosts }) {
       <${Table} label="Figures" rows=${shown} total=${total} keyOf=${(row) => `${row[per]} ${row[by]}`}
         columns=${[
           [titles[per], (row) => row[per]],
-          by && [titles[by], (row) => html`<${Foreign} text=${nameIn(row, by)} />`],
+          by === 'account'
+            ? [titles.account, ({ account, ...row }) => customerOf({ ...row, accountId: account })]
+            : by && [titles[by], (row) => html`<${Foreign} text=${nameIn(row, by)} />`],
           ['Charged', ({ charged }) => exactMoney(charged), true],
           ['Corrected', ({ corrected }) => exactMoney(corrected), true],
           ['Tasks', tasks('tasks'), true],

@@ -107,6 +107,34 @@ describeInBrowser('the page Usage', () => {
     ]);
   });
 
+  test('a split by customer names them, and those with the same name by their ids too', async () => {
+    const { page, served } = opened;
+    const { db } = served.database;
+    const call = (id: string, name: string) => db('accounts').where({ id }).update({ name });
+    for (const [id, name] of [
+      ['acct_a', 'Anna\u202e & Co'],
+      ['acct_b', 'Bert'],
+      ['acct_c', 'Bert'],
+    ] as const) {
+      await call(id, name);
+    }
+    await opened.signIn('viewer', '#/usage?by=account&per=month');
+    await show('by=account&per=month');
+    const legend = page.getByRole('img', { name: 'Charged by month and customer' });
+    await legend.waitFor();
+    const shown = await page.locator('.legend bdi').allTextContents();
+    expect(shown.sort()).toEqual(['Anna  & Co', 'Bert (acct_b)', 'Bert (acct_c)']);
+    const anna = page.getByRole('region', { name: 'Figures' }).getByRole('link', { name: 'Anna' });
+    expect(await anna.first().getAttribute('title')).toBe('acct_a');
+    const { json } = await admin('usage --by account --json');
+    expect(json.rows).toContainEqual(
+      expect.objectContaining({ account: 'acct_b', accountName: 'Bert' }),
+    );
+    expect((await admin('usage --by account')).out).toMatch(/^acct_b +Bert /m);
+    expect((await admin('usage --by account --csv')).out).toMatch(/^acct_b,.*,Bert$/m);
+    for (const id of ['acct_a', 'acct_b', 'acct_c']) await call(id, id);
+  });
+
   test('the arrow keys read the figures of each bar', async () => {
     const { page } = opened;
     await opened.signIn('viewer', '#/usage?range=7');

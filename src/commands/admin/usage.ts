@@ -1,6 +1,7 @@
 // Admin commands about usage: reports, margins, the summary of a customer's month, and the roll-up
 // of everything anew. They read the same figures as the calls of customers.
 
+import { accountNames } from '../../accounts/accounts.rows';
 import { csvOf } from '../../contract/csv';
 import { billingKinds } from '../../contract/vocabulary';
 import { slowTransaction } from '../../database/silent-connections';
@@ -52,12 +53,17 @@ const report: AdminCommand = {
       kind: choiceOf(input, 'kind', billingKinds),
     };
     const { zone, rows, total } = await read(db(), asked);
-    const data = rows.map(({ of, ...usage }) => ({ ...of, ...shown(usage) }));
+    const ids = by.includes('account') ? rows.map(({ of }) => of.account ?? '') : null;
+    const names = ids && (await accountNames(db(), ids));
+    const data = rows.map(({ of, ...usage }) => ({
+      ...{ ...of, ...shown(usage) },
+      ...(names && { accountName: names.get(of.account ?? '') }),
+    }));
     const sum = shown(total);
     const head = { from: asked.from, to: asked.to, timeZone: zone };
     const named = (row: Partial<Record<Dimension, string>>) => row;
     const text = input.flag('csv')
-      ? printed(csvOf([...by, ...Object.keys(sum)], data))
+      ? printed(csvOf([...by, ...Object.keys(sum), ...(names ? ['accountName'] : [])], data))
       : `${fields(head)}\n\n${table(
           [
             ...data,
@@ -68,6 +74,7 @@ const report: AdminCommand = {
               title: name.toUpperCase(),
               of: (row: (typeof data)[number]) => named(row)[name],
             })),
+            ...(names ? [{ title: 'NAME', of: accountNameOf }] : []),
             ...columns,
           ],
         )}`;
@@ -77,6 +84,8 @@ const report: AdminCommand = {
     return { data: { ...head, by, ...told }, text };
   },
 };
+
+const accountNameOf = (row: { readonly accountName?: string | undefined }) => row.accountName;
 
 /** Costs and margins are for operators. */
 function withoutCosts<Row extends Shown>(row: Row) {
