@@ -221,7 +221,8 @@ create table tasks (
   request      json not null,
   -- The values that the create inferred from the request, with the prices (planning/plan-types.rules.ts).
   plan         json not null,
-  -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash.
+  -- Shows whether a repeated Idempotency-Key has another body. A forgotten task has an empty hash; that of
+  -- an erased one is 'erased' until its jobs and its callback are deleted too.
   request_hash text not null,
   trace_id     text not null,
   -- The hold of the task. While the task is pending, \`balances.pending\` contains this amount.

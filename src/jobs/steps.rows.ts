@@ -266,7 +266,8 @@ export async function storeLate(db: Knex, late: JobNews) {
     `update jobs set upstream_id = :upstreamId, status = 'succeeded', cost_micros = :cost,
             state = 'closed', owes = null, due_at = null,
             -- The links of a forgotten task are not stored any more.
-            report = case when exists (select from tasks where id = :taskId and request_hash <> '')
+            report = case when exists (select from tasks
+                                        where id = :taskId and request::text <> '{}')
                           then cast(:report as jsonb)
                           else jsonb_build_object('status', 'succeeded') end
       where task_id = :taskId and kind = :kind

@@ -4,6 +4,9 @@
 import type { Knex } from 'knex';
 import { unfinishedFor } from '../files/uploads.rows';
 import type { ForgettableTask } from './forget.rows';
+import { erasedHash } from './task.rules';
+
+const isNotErased = `request_hash <> '' and request_hash <> '${erasedHash}'`;
 
 /**
  * Disables the account, so that no new task begins, and returns null. If the account has unfinished
@@ -49,7 +52,7 @@ async function countContent(trx: Knex.Transaction, accountId: string) {
               where account_id = :accountId and finished_at is null)::int as unfinished,
             (select count(*) from tasks
               where account_id = :accountId and finished_at is not null
-                and request_hash <> '')::int as tasks,
+                and ${isNotErased})::int as tasks,
             (select count(*) from files
               where account_id = :accountId and role = 'upload')::int as uploads`,
     { accountId },
@@ -59,14 +62,18 @@ async function countContent(trx: Knex.Transaction, accountId: string) {
   return counts;
 }
 
-/** The next finished tasks that are not erased yet, newest first. */
+/**
+ * The next finished tasks that are not erased yet, newest first. Version 1.0 marked tasks as forgotten
+ * while it left some of their rows: these tasks are erased again.
+ */
 export async function listErasable(
   db: Knex,
   page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
 ): Promise<readonly ForgettableTask[]> {
   const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
     `select id, object from tasks
-      where account_id = :accountId and finished_at is not null and request_hash <> ''
+      where account_id = :accountId and finished_at is not null
+        and (${isNotErased} or request_hash = '' and plan::text <> '{}')
         and exists (select from accounts where id = :accountId and disabled_at is not null)
         and (cast(:after as text) is null or (created_at, id) <
              (select created_at, id from tasks where id = :after and account_id = :accountId))

@@ -2,8 +2,7 @@
 // account and creation time, which is the order of an index.
 
 import type { Knex } from 'knex';
-import { isToBeCancelled } from '../jobs/cancels.rows';
-import type { ForgettableTask } from './forget.rows';
+import { type ForgettableTask, neededFor, owesNothing } from './forget.rows';
 
 /** The position of the last task that was read. */
 export interface Position {
@@ -27,7 +26,10 @@ export interface KeptDays {
   readonly filesKeptDays: number;
 }
 
-/** The next old tasks after this position. A task is kept at least as long as its results. */
+/**
+ * The next old tasks after this position. A task is kept at least as long as its results. What an
+ * erasure has left of a task is kept only as long as it may be needed.
+ */
 export async function listOldTasks(
   db: Knex,
   after: Position | null,
@@ -37,16 +39,17 @@ export async function listOldTasks(
   const { rows } = await db.raw<{ rows: OldTask[] }>(
     `select account.id as "accountId", old.created_at::text as "createdAt", old.id,
             object,
-            not exists (select 1 from jobs
-                         where task_id = old.id and (state <> 'closed' or ${isToBeCancelled}))
-              and not exists (select 1 from callbacks where task_id = old.id and state = 'pending')
+            ${owesNothing('old.id')}
               and not exists (select 1 from files where task_id = old.id and removed_at is null)
               as "isSettled"
-       from (select id, now() - make_interval(days => greatest(tasks_days, files_days)) as until
-               from (select id, coalesce(tasks_kept_days, cast(:tasksKeptDays as int)) as tasks_days,
+       from (select id, now() - case when is_erased then ${neededFor}
+                                     else make_interval(days => greatest(tasks_days, files_days)) end
+                          as until
+               from (select id, erased_at is not null as is_erased,
+                            coalesce(tasks_kept_days, cast(:tasksKeptDays as int)) as tasks_days,
                             coalesce(files_kept_days, cast(:filesKeptDays as int)) as files_days
                        from accounts where id >= :accountId) terms
-              where tasks_days > 0) account
+              where tasks_days > 0 or is_erased) account
       cross join lateral (
         select id, created_at, object from tasks
          where account_id = account.id and created_at < until and finished_at < until

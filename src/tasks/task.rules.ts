@@ -170,6 +170,14 @@ export function isCancelled(error: TaskObject['error']): boolean {
   return error?.message === cancelledMessage;
 }
 
+/**
+ * Stands in place of the hash of an erased request while the task has rows that may still be needed.
+ * Once they are deleted too, the hash is empty (forget.rows.ts).
+ */
+export const erasedHash = 'erased';
+
+export const hasRequest = (hash: string): boolean => hash !== '' && hash !== erasedHash;
+
 const erasedMessage = 'The content of this task was erased.';
 
 /** The object of a finished task without its caller's texts and without its results. */

@@ -489,7 +489,7 @@ test('a killed run of `accounts erase` is completed by the next run', async () =
   );
   const left = async () => {
     const { rows } = await db.raw<{ rows: { count: number }[] }>(
-      `select count(*)::int as count from tasks where account_id = ? and request_hash <> ''`,
+      `select count(*)::int as count from tasks where account_id = ? and request::text <> '{}'`,
       [accountId],
     );
     return rows[0]?.count;

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { setBudget } from '../../src/accounts/budgets.rows';
 import { createdSchema } from '../../src/contract/reply-schema';
+import { erasedHash } from '../../src/tasks/task.rules';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { theCatalogue } from '../support/catalogue';
 import { call } from '../support/service';
@@ -176,11 +177,13 @@ describe('Idempotency-Key', () => {
     const headers = { 'idempotency-key': 'erased' };
     const { json } = await api.create({}, headers);
     await api.finish(json.id);
-    await api.db('tasks').where({ id: json.id }).update({ request_hash: '' });
+    await api.db('tasks').where({ id: json.id }).update({ request_hash: erasedHash });
     for (const body of [{}, { duration: 99 }]) {
       const { status, json: reply } = await api.create(body, headers);
       expect([status, reply.error?.code]).toEqual([409, 'idempotency_key_reused']);
     }
+    const { json: reply } = await api.create({}, headers);
+    expect(reply.error.message).not.toMatch(/another body/);
   });
 
   test('the documented defaults may be sent or left out, and another default that is sent is a field', async () => {

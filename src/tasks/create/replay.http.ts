@@ -5,6 +5,7 @@ import type { Fault } from '../../contract/field';
 import type { KeyedCall } from '../../gateway/context';
 import { Refused } from '../../gateway/context';
 import type { LookUps } from '../../gateway/look-ups';
+import { hasRequest } from '../task.rules';
 import type { StoredTask } from '../tasks.rows';
 import { type CreateOutcome, storedOutcome } from './answer.http';
 
@@ -25,7 +26,7 @@ export function createReplay(lookUps: Pick<LookUps, 'task'>): Replay {
     },
 
     of(row, requestHash) {
-      if (row.requestHash === '') return new Refused(keyOfForgotten);
+      if (!hasRequest(row.requestHash)) return new Refused(keyOfForgotten);
       if (row.requestHash !== requestHash) return new Refused(keyReused);
       return storedOutcome('replayed', row);
     },

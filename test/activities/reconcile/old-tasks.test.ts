@@ -3,12 +3,19 @@
 
 import type { Knex } from 'knex';
 import { createForgetOld } from '../../../activities/reconcile/old-tasks';
+import { setAccountDisabled } from '../../../src/accounts/accounts.rows';
 import { listBudgets, setBudget } from '../../../src/accounts/budgets.rows';
 import { createKey } from '../../../src/accounts/keys.rows';
 import { setTerms } from '../../../src/accounts/terms.rows';
 import { connect } from '../../../src/database/database';
 import { audit, auditNewMovements } from '../../../src/money/audit.rows';
 import { closeTask, creditAccount, openTask } from '../../../src/money/ledger.rows';
+import {
+  beginErasure,
+  finishErasure,
+  listErasable,
+  markResultsRemoved,
+} from '../../../src/tasks/erase-account.rows';
 import { forgetTasks } from '../../../src/tasks/forget.rows';
 import { listOldTasks } from '../../../src/tasks/old-tasks.rows';
 import { failPending } from '../../../src/tasks/pending.rows';
@@ -195,6 +202,96 @@ test('forgetting old tasks changes no movement, no balance and no budget', async
   const before = await books();
   expect(await forgetOld()).toBe(3);
   expect(await books()).toEqual(before);
+});
+
+/** Erases what the account has, as the command does, but for bytes in the storage. */
+async function erase(accountId: string): Promise<void> {
+  expect(await db.transaction((trx) => beginErasure(trx, accountId))).toBeNull();
+  const erasable = await listErasable(db, { accountId, after: null, limit: 99 });
+  await markResultsRemoved(db, erasable);
+  await forgetTasks(db, erasable);
+  expect(await db.transaction((trx) => finishErasure(trx, accountId))).toBe(true);
+}
+
+const later = (days: number) =>
+  db.raw(
+    `update tasks set finished_at = finished_at - make_interval(days => :days),
+            created_at = created_at - make_interval(days => :days)`,
+    { days },
+  );
+
+/** How many rows these tasks have in other tables, and the plans that they still have. */
+async function restOf(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
+  const rest: Record<string, number> = {};
+  for (const table of ['jobs', 'callbacks', 'callback_attempts', 'files', 'task_labels']) {
+    rest[table] = (await db(table).whereIn('task_id', ids)).length;
+  }
+  rest.plans = (await db('tasks').whereIn('id', ids).whereRaw(`plan::text <> '{}'`)).length;
+  return rest;
+}
+
+const nothing = { jobs: 0, callbacks: 0, callback_attempts: 0, files: 0, task_labels: 0, plans: 0 };
+
+test('what an erasure leaves of young tasks goes 35 days after their end, though others are kept for ever', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  await setTerms(db, accountId, { tasksKeptDays: 0 });
+  const ids = [await plant(accountId, { daysAgo: 30 }), await plant(accountId, { daysAgo: 1 })];
+  await addCallback(ids[0] ?? '', 'delivered');
+  await addCallback(ids[1] ?? '', 'exhausted');
+  await addResult(ids[0] ?? '', { state: 'stored', content_type: 'video/mp4', length: 1 });
+  const movements = await db('transfers').orderBy('seq');
+  await erase(accountId);
+  // The reconciler and a search for a lost job may still read these.
+  expect(await restOf(ids)).toEqual({ ...nothing, jobs: 2, callbacks: 2, plans: 2 });
+  expect(await forgetOld()).toBe(0);
+  await later(6);
+  expect(await forgetOld()).toBe(1);
+  expect(await restOf(ids)).toEqual({ ...nothing, jobs: 1, callbacks: 1, plans: 1 });
+  await later(29);
+  expect(await forgetOld()).toBe(1);
+  expect(await restOf(ids)).toEqual(nothing);
+  expect(await forgetOld()).toBe(0);
+  expect(await keptIds()).toEqual([]);
+  expect(await db('transfers').orderBy('seq')).toEqual(movements);
+});
+
+test('what an erased task owes is done first, also if it ended long ago', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const [due, cancelled] = [await plant(accountId), await plant(accountId)];
+  await addCallback(due, 'pending');
+  const owed = { owes: 'cancel', due_at: new Date() };
+  await db('jobs').where({ task_id: cancelled }).update(owed);
+  await erase(accountId);
+  expect(await restOf([due])).toMatchObject({ callbacks: 1 });
+  expect(await restOf([cancelled])).toEqual({ ...nothing, jobs: 1, plans: 1 });
+  expect(await forgetOld()).toBe(1);
+  expect(await restOf([due])).toEqual(nothing);
+  await db('jobs').where({ task_id: cancelled }).update({ owes: null, due_at: null });
+  expect(await forgetOld()).toBe(1);
+  expect(await restOf([cancelled])).toEqual(nothing);
+});
+
+test('an erased account that is enabled again keeps the rest of its tasks as long as others', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const ids = [await plant(accountId, { daysAgo: 30 })];
+  await erase(accountId);
+  await setAccountDisabled(db, accountId, false);
+  await later(6);
+  expect(await forgetOld()).toBe(0);
+  await later(5);
+  expect(await forgetOld()).toBe(1);
+  expect(await restOf(ids)).toEqual(nothing);
+});
+
+test('a repeated erasure takes the rows that version 1.0 has left', async () => {
+  const accountId = await anAccountWith(db, 'acct', 1_000_000);
+  const ids = [await plant(accountId, { daysAgo: 10 })];
+  await erase(accountId);
+  await db('tasks').update({ request_hash: '' });
+  await later(30);
+  expect(await forgetOld()).toBe(0);
+  await erase(accountId);
+  expect(await restOf(ids)).toEqual(nothing);
 });
 
 test('an open task is never forgotten', async () => {
