@@ -5,13 +5,16 @@ import { execFileSync } from 'node:child_process';
 import { adminCommands } from '../../src/commands/admin';
 import { readInput } from '../../src/commands/admin/command-line';
 import { routes } from '../../src/console/routes';
+import { freePorts } from '../../src/embedded/ports';
 import { adminWith, type Said } from '../support/admin';
 import { anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
 import { type Answered, startConsole, type TestConsole } from '../support/console';
 import { type Cutter, startCutter } from '../support/cutter';
+import { startProcess } from '../support/processes';
 import { connectTemporal, uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
 import { aWebhook, startWebhookWorker, type WebhookWorker } from '../support/webhook-worker';
 
 const taskQueue = uniqueTaskQueue();
@@ -319,6 +322,47 @@ describe('while a server is away', () => {
     const away = await own.as('operator', 'POST', `/accounts/${id}/disable`, body);
     expect([away.status, away.json.error.code]).toEqual([503, 'unavailable']);
   });
+});
+
+test('a credit whose console was killed before its answer moves the money once when it is repeated', async () => {
+  const { accountId } = await aCustomer();
+  const cutter = await startCutter(served.environment.DATABASE_URL ?? '');
+  const [port = 0] = await freePorts(1);
+  const killed = startProcess(['console'], {
+    ...served.environment,
+    ...{ DATABASE_URL: cutter.url, CONSOLE_PORT: String(port) },
+  });
+  const path = `/accounts/${accountId}/credits`;
+  try {
+    await until('the process serves', () => {
+      if (killed.hasEnded()) throw new Error(`It ended:\n${killed.said()}`);
+      return fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    });
+    cutter.cutAt('COMMIT', 'after', 1, () => killed.signal('SIGKILL'));
+    const headers = {
+      ...{ authorization: `Bearer ${served.keys.owner}`, 'content-type': 'application/json' },
+    };
+    const body = JSON.stringify(aCredit);
+    const lost = fetch(`http://127.0.0.1:${port}/admin/v1${path}`, {
+      ...{ method: 'POST', headers, body },
+    });
+    await expect(lost).rejects.toThrow('fetch failed');
+    expect(await killed.ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(await available(accountId)).toBe('105.000000');
+    const again = await served.as('owner', 'POST', path, aCredit);
+    expect(again.json.data).toMatchObject({ recorded: false, available: '105.000000' });
+    const credits = await served.database
+      .db('transfers')
+      .where({ account_id: accountId, kind: 'credit' });
+    expect(credits).toHaveLength(2);
+  } finally {
+    killed.signal('SIGKILL');
+    await killed.ended;
+    await cutter.close();
+  }
 });
 
 test('a key is renewed only for an operator who may then use it', async () => {

@@ -8,8 +8,11 @@ export type When = 'before' | 'after';
 /** The proxy. It passes everything on until the chosen statement. */
 export interface Cutter {
   readonly url: string;
-  /** Chooses a statement by its number, where the next one is 1, or by a text that it contains, so many times. */
-  cutAt(statement: number | string, when: When, times?: number): void;
+  /**
+   * Chooses a statement by its number, where the next one is 1, or by a text that it contains, so many
+   * times. `onCut` is called before a connection is cut.
+   */
+  cutAt(statement: number | string, when: When, times?: number, onCut?: () => void): void;
   /** True if the statement was reached. */
   hasCut(): boolean;
   close(): Promise<void>;
@@ -22,6 +25,7 @@ export async function startCutter(target: string): Promise<Cutter> {
   let when: When = 'before';
   let more = 0;
   let cut = false;
+  let toldOfCut: (() => void) | undefined;
   const open = new Set<Socket>();
   const server: Server = createServer((client) => {
     const upstream = connectTo(Number(port), hostname);
@@ -29,6 +33,10 @@ export async function startCutter(target: string): Promise<Cutter> {
     const end = () => {
       client.destroy();
       upstream.destroy();
+    };
+    const cutOff = () => {
+      toldOfCut?.();
+      end();
     };
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -47,20 +55,21 @@ export async function startCutter(target: string): Promise<Cutter> {
         left = 0;
         more -= 1;
         if (more <= 0) text = null;
-        if (when === 'before') return end();
+        if (when === 'before') return cutOff();
         mute = true;
       }
       upstream.write(bytes);
     });
     // The first byte of the answer proves that the statement was executed.
-    upstream.on('data', (bytes) => (mute ? end() : void client.write(bytes)));
+    upstream.on('data', (bytes) => (mute ? cutOff() : void client.write(bytes)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = new URL(target);
   url.host = `127.0.0.1:${(server.address() as { port: number }).port}`;
   return {
     url: url.href,
-    cutAt(statement, at, times = 1) {
+    cutAt(statement, at, times = 1, onCut) {
+      toldOfCut = onCut;
       more = times;
       left = typeof statement === 'number' ? statement : 0;
       text = typeof statement === 'string' ? statement : null;
