@@ -169,4 +169,34 @@ describeInBrowser('the console in a browser', () => {
     expect((await forgeries()) - before).toBe(2);
     expect((await admin('log --json')).json).toEqual(log);
   });
+
+  test('no script of the page can read its cookie, or ask another host', async () => {
+    await signIn('viewer', '#/tasks');
+    expect(await page.evaluate('document.cookie')).toBe('');
+    const server = createServer((_, response) => response.end());
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    let asked = 0;
+    server.on('connection', () => {
+      asked += 1;
+    });
+    const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    for (const [directive, act] of [
+      ['img-src', 'new Image().src = to'],
+      ['media-src', 'new Audio(to).load()'],
+      ['connect-src', 'fetch(to).catch(() => null)'],
+      [
+        'script-src-elem',
+        `document.head.append(Object.assign(document.createElement('script'), { src: to }))`,
+      ],
+    ]) {
+      const refused = page.evaluate(`new Promise((done) => {
+        const to = '${to}${directive}';
+        addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), { once: true });
+        ${act};
+      })`);
+      expect(await refused).toBe(directive);
+    }
+    expect(asked).toBe(0);
+    server.close();
+  });
 });

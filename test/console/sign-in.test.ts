@@ -109,16 +109,20 @@ test('refused calls are counted by their reason', async () => {
   expect(after).toEqual(before.map((count) => count + 1));
 });
 
-test('an address that tries many unknown keys is slowed down, and a valid key still works', async () => {
-  const own = await startConsole();
+test('an address that tries many unknown keys is slowed down, and a valid key or another address is not', async () => {
+  const own = await startConsole({ settings: { TRUSTED_PROXIES: '1' } });
   try {
-    const statuses: number[] = [];
-    for (let tries = 0; tries < 50; tries += 1) {
+    const tried = async (address: string) => {
       const authorization = `Bearer ${makeApiKey('vo_')}`;
-      statuses.push((await own.call('GET', me, { authorization })).status);
-    }
+      const headers = { authorization, 'x-forwarded-for': address };
+      return (await own.call('GET', me, headers)).status;
+    };
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 50; tries += 1) statuses.push(await tried('203.0.113.1'));
     expect(new Set(statuses.slice(0, 10))).toEqual(new Set([401]));
     expect(new Set(statuses.slice(10))).toEqual(new Set([429]));
+    expect(await tried('203.0.113.2')).toBe(401);
+    expect(await tried('203.0.113.1')).toBe(429);
     const { status } = await own.as('viewer', 'GET', '/me');
     expect(status).toBe(200);
   } finally {
@@ -312,6 +316,31 @@ test('answers are not stored, not framed, not shared with other sites, and allow
     'x-content-type-options': 'nosniff',
   });
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+test.each<[what: string, settings: Record<string, string>, origins: string]>([
+  ['of the API', {}, 'https://video.test'],
+  [
+    'of the API and of the bucket to which it redirects',
+    {
+      ...{ FILES_DELIVERY: 'redirect', S3_ENDPOINT: 'https://s3.test', S3_BUCKET: 'video' },
+      ...{ S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' },
+    },
+    'https://video.test https://s3.test',
+  ],
+])('the page may show files %s and nothing else of another host', async (_, settings, origins) => {
+  const own = await startConsole({ settings: { PUBLIC_URL: 'https://video.test/', ...settings } });
+  try {
+    const { status, headers } = await own.call('GET', '/');
+    expect([status, headers['content-security-policy']]).toEqual([
+      200,
+      "default-src 'none'; script-src 'self'; style-src 'self'; " +
+        `img-src 'self' data: ${origins}; media-src ${origins}; connect-src 'self'; ` +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ]);
+  } finally {
+    await own.close();
+  }
 });
 
 describe('CONSOLE_URL', () => {

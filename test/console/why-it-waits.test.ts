@@ -60,7 +60,10 @@ beforeAll(async () => {
     catalogue: ({ channels: { studio } }) =>
       parseCatalogue(catalogueWithout(), { STUDIO_URL: new URL(studio!.baseUrl).origin }),
   });
-  served = await startConsole({ known: { database }, settings: settings() });
+  served = await startConsole({
+    known: { database },
+    settings: { ...settings(), PUBLIC_URL: service.url },
+  });
   if (hasBrowser) opened = await browse(served);
 }, 60_000);
 afterAll(async () => {
@@ -366,6 +369,31 @@ describeInBrowser('with keys only', () => {
     expect(pressed).toBeLessThan(30);
   });
 });
+
+(hasBrowser ? test : test.skip)(
+  'the page asks another host only for the video, and only after its content was shown',
+  async () => {
+    const { page, hosts, complaints } = opened!;
+    const id = await created('studio-2.0', { run_s: 0.2 });
+    expect(await service.finished(id)).toMatchObject({ status: 'succeeded' });
+    await opened!.signIn('operator', `#/tasks/${id}`);
+    await page.getByRole('region', { name: 'Timeline' }).waitFor();
+    const own = new URL(served.url).host;
+    expect([...hosts]).toEqual([own]);
+    await page.getByRole('button', { name: 'Show content' }).click();
+    await page.getByRole('dialog').getByLabel('Why').fill('case 7');
+    await page.keyboard.press('Enter');
+    await page.locator('video').waitFor();
+    expect([...hosts]).toEqual([own]);
+    const sent = page.waitForResponse((response) => response.url().startsWith(service.url));
+    await page.evaluate(
+      `Object.assign(document.querySelector('video'), { preload: 'auto' }).load()`,
+    );
+    expect((await sent).ok()).toBe(true);
+    expect([...hosts]).toEqual([own, new URL(service.url).host]);
+    expect(complaints).toEqual([]);
+  },
+);
 
 test('while no worker runs, a new task is not started, and a job is not watched', async () => {
   const id = await created('second', later);

@@ -322,6 +322,14 @@ describe('docker-compose.yml', () => {
     expect(environmentOf('api').TRUSTED_PROXIES).toBe('1');
   });
 
+  test('the proxy does not reach the console, which is published to this machine only', () => {
+    expect(read('deploy/compose/Caddyfile').match(/\breverse_proxy\b/g)).toHaveLength(1);
+    const proxied = networksOf('proxy');
+    expect(proxied.length).toBeGreaterThan(0);
+    expect(networksOf('console').filter((name) => proxied.includes(name))).toEqual([]);
+    for (const line of services.console?.ports ?? ['none']) expect(line).toMatch(/^127\.0\.0\.1:/);
+  });
+
   test('the proxy gives up an idle connection before the API closes it', () => {
     const proxySeconds = Number(/\bkeepalive (\d+)s/.exec(read('deploy/compose/Caddyfile'))?.[1]);
     const ofApi =
