@@ -4,6 +4,7 @@
 import { hashOf, migrations } from '../../src/database/migrations';
 import { frozenRelease, frozenVersions } from '../releases/frozen';
 import { recordedNames } from '../releases/names';
+import { moveOf } from '../releases/rows';
 
 type Steps = readonly { readonly name: string; readonly hash: string }[];
 
@@ -42,3 +43,32 @@ test('an edited, a renamed, a removed and an inserted step are found, and one at
   expect(edited(frozen, [last, one, two])).toEqual(['0001_a', '0002_b']);
   expect(edited(frozen, [one, two, last])).toEqual([]);
 });
+
+test.each([
+  '2026-11-29T07:30:00Z',
+  '2026-11-29T12:00:00Z',
+  '2026-11-29T19:30:00Z',
+  '2026-11-30T23:50:00Z',
+  '2026-12-01T00:00:00Z',
+  '2026-12-01T00:10:00Z',
+  '2026-12-01T00:19:59Z',
+  '2026-12-01T00:20:01Z',
+  '2026-12-01T00:21:30Z',
+  '2026-12-31T23:55:00Z',
+  '2027-11-29T19:30:00Z',
+  '2028-02-29T00:05:00Z',
+])(
+  'at %s the rows of a release are as old as then, and their days are those of their movements',
+  (now) => {
+    const [first, last, frozenAt] = ['07:03:12.384', '07:03:15.124', '07:23:15.300'].map((time) =>
+      Date.parse(`2026-11-29T${time}Z`),
+    ) as [number, number, number];
+    const { ms, days } = moveOf(last, frozenAt, Date.parse(now));
+    const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+    const kept = dayOf(Date.parse('2026-11-29') + days * 86_400_000);
+    expect([first, last].map((time) => dayOf(time + ms))).toEqual([kept, kept]);
+    const olderBy = Date.parse(now) - frozenAt - ms;
+    expect(olderBy).toBeGreaterThanOrEqual(0);
+    expect(olderBy).toBeLessThanOrEqual(60_000);
+  },
+);

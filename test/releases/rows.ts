@@ -1,6 +1,6 @@
 // Writes all rows of a database as text, one row a line, and restores them. `frozenAt` is the time
-// of the dump. A restore moves all times, so that the rows are as old as they were then: otherwise
-// every file and every task would have expired meanwhile.
+// of the dump. A restore moves all times and days, so that the rows are as old as they were then:
+// otherwise every file and every task would have expired meanwhile.
 
 import type { Knex } from 'knex';
 import { hashOf, migrations } from '../../src/database/migrations';
@@ -68,19 +68,46 @@ export async function restore(db: Knex, { frozenAt, steps, rows }: Frozen): Prom
     await trx('schema_migrations').insert([...steps]);
     // The triggers refuse what a restore does, and the rows have no order.
     await trx.raw(`set local session_replication_role = replica`);
+    const moved = moveOf(lastMovement(rows), Date.parse(frozenAt), Date.now());
     for (const [table, columns] of await columnsOf(trx)) {
       const some = rows.filter(([name]) => name === table).map(([, row]) => row);
-      await fill(trx, columns, some, Date.now() - Date.parse(frozenAt));
+      await fill(trx, columns, some, moved);
     }
   });
   await db.raw('analyze');
+}
+
+const lastMovement = (rows: readonly TableRow[]) =>
+  Math.max(
+    ...rows.flatMap(([table, row]) =>
+      table === 'transfers' ? Date.parse(String(row.created_at)) : [],
+    ),
+  );
+
+interface Move {
+  readonly ms: number;
+  readonly days: number;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * How far times move, and days: days as far as the day of the movements, so that the usage of a day
+ * stays that of its movements. The rows were made within a minute, and none of them may lie behind the
+ * midnight before the others, so they get up to a minute older.
+ */
+export function moveOf(lastMovementAt: number, frozenAt: number, now: number): Move {
+  const exact = lastMovementAt + now - frozenAt;
+  const at = exact % dayMs < 60_000 ? exact - (exact % dayMs) - 1 : exact;
+  const days = Math.floor(at / dayMs) - Math.floor(lastMovementAt / dayMs);
+  return { ms: at - lastMovementAt, days };
 }
 
 async function fill(
   trx: Knex.Transaction,
   columns: readonly Column[],
   rows: readonly Row[],
-  agedMs: number,
+  moved: Move,
 ): Promise<void> {
   const table = `"${columns[0]?.table}"`;
   const names = columns.map(({ name }) => `"${name}"`).join(', ');
@@ -91,13 +118,10 @@ async function fill(
     [JSON.stringify(rows)],
   );
   const later = columns.flatMap(({ name, type }) => {
-    if (type.startsWith('timestamp')) return `"${name}" = "${name}" + :aged * interval '1 ms'`;
+    if (type.startsWith('timestamp')) return `"${name}" = "${name}" + :ms * interval '1 ms'`;
     return type === 'date' ? `"${name}" = "${name}" + cast(:days as int)` : [];
   });
-  const days = Math.round(agedMs / 86_400_000);
-  if (later.length > 0) {
-    await trx.raw(`update ${table} set ${later.join(', ')}`, { aged: agedMs, days });
-  }
+  if (later.length > 0) await trx.raw(`update ${table} set ${later.join(', ')}`, { ...moved });
   for (const { name } of columns.filter(({ identity }) => identity)) {
     await trx.raw(
       `select setval(pg_get_serial_sequence(?, ?), coalesce(max("${name}"), 0) + 1, false) from ${table}`,
