@@ -46,13 +46,13 @@ async function main() {
   const wrong = disagreements(root, version);
   if (wrong.length > 0)
     throw new Error(`${list(wrong)}\nnpm run release -- ${version} --write changes this.`);
-  const { day, text } = sectionOf(root, version);
-  const unready = await whatStopsTag(version, day);
+  const section = sectionOf(root, version);
+  const unready = await whatStopsTag(version, section);
   if (unready.length > 0 && !dry) throw new Error(list(unready));
 
   const folder = resolve(values.out ?? join(root, '.release', version));
   const commit = (await run('git', ['rev-parse', 'HEAD'])).trim();
-  await build(folder, { version, commit, source: values.source }, text);
+  await build(folder, { version, commit, source: values.source }, section.text);
   say(`\n${folder}`);
   for (const name of readdirSync(folder).sort())
     say(
@@ -63,22 +63,32 @@ async function main() {
     if (unready.length > 0) say(`First:\n${list(unready)}`);
     return;
   }
-  await run('git', ['tag', '--annotate', `v${version}`, '--message', `${version}\n\n${text}`]);
+  await run('git', [
+    'tag',
+    '--annotate',
+    `v${version}`,
+    '--message',
+    `${version}\n\n${section.text}`,
+  ]);
   say(`\nTagged. git push origin v${version} publishes it.`);
 }
 
 const list = (lines) => lines.map((line) => `- ${line}`).join('\n');
 
 /** What a person must do before this commit can be tagged. */
-async function whatStopsTag(version, day) {
+async function whatStopsTag(version, { day, first }) {
+  // What is released is not frozen again.
+  const tagged = await run('git', ['tag', '--list', `v${version}`]);
+  if (tagged) return [`choose another version, because the tag v${version} exists`];
   if (isFrozen(version)) await buildIfStale();
   const changed = await run('git', ['status', '--porcelain']);
-  const tagged = await run('git', ['tag', '--list', `v${version}`]);
   return [
-    ...(changed ? ['commit what is changed in this folder'] : []),
+    ...(first === version
+      ? []
+      : [`release ${first}, of which CHANGELOG.md tells before ${version}`]),
     ...(day ? [] : [`write the day into CHANGELOG.md: npm run release -- ${version} --write`]),
     ...unfrozen(version),
-    ...(tagged ? [`choose another version, because the tag v${version} exists`] : []),
+    ...(changed ? ['commit what is changed in this folder'] : []),
   ];
 }
 

@@ -42,6 +42,13 @@ const release = (...args: readonly string[]) =>
   spawnSync(process.execPath, ['scripts/release.mjs', ...args], { cwd: copy, encoding: 'utf8' });
 const read = (name: string) => readFileSync(join(copy, name), 'utf8');
 
+/** A section of the changelog above the present ones. */
+function tellOf(heading: string, lines = '- A line.'): void {
+  const text = read('CHANGELOG.md').replace(/^(?=## )/m, `## ${heading}\n\n${lines}\n\n`);
+  writeFileSync(join(copy, 'CHANGELOG.md'), text);
+  git('commit', '--quiet', '--all', '--message', 'tell');
+}
+
 test('a release with a version that nothing says names every place, and what each says', () => {
   const { status, stderr } = release('9.8.7', '--dry-run');
   expect(status).toBe(1);
@@ -49,10 +56,11 @@ test('a release with a version that nothing says names every place, and what eac
   const named = new Set(lines.map(([, file]) => file));
   expect(new Set([...named, 'CHANGELOG.md'])).toEqual(new Set(files));
   expect(new Set(lines.map(([, , said]) => said))).toEqual(new Set([version]));
-  expect(stderr).toContain(`CHANGELOG.md is of ${version}`);
+  expect(stderr).toContain('CHANGELOG.md has no section "## 9.8.7 - DAY"');
 });
 
 test('`--write` changes the version everywhere, and nothing else', () => {
+  tellOf('9.8.0 - not released');
   expect(release('9.8.7-rc.1', '--write').status).toBe(0);
   const changed = git('diff', '--unified=0').match(/^[+-](?![+-]).*/gm) ?? [];
   expect(changed).toHaveLength(18);
@@ -61,12 +69,32 @@ test('`--write` changes the version everywhere, and nothing else', () => {
   expect(read('CHANGELOG.md')).toMatch(/^## 9\.8\.7-rc\.1 - \d{4}-\d{2}-\d{2}$/m);
 });
 
+test('`--write` leaves the section of another version that is released', () => {
+  tellOf('9.8.0 - 2026-01-02');
+  const { status, stderr } = release('9.8.7', '--write');
+  expect([status, git('diff')]).toEqual([1, '']);
+  expect(stderr).toContain('CHANGELOG.md begins with 9.8.0, which is released');
+  expect(release('9.8.0', '--write').status).toBe(0);
+});
+
 test('a commit whose folder has changes, or whose changelog has no day, is not tagged', () => {
+  tellOf(`${version} - not released`);
   writeFileSync(join(copy, 'new.txt'), 'new');
   const { status, stderr } = release(version);
   expect([status, git('tag')]).toEqual([1, '']);
   expect(stderr).toContain('commit what is changed');
   expect(stderr).toContain('write the day into CHANGELOG.md');
+});
+
+test('a version is not tagged while a newer one has a section, and once it has a tag nothing else is asked', () => {
+  tellOf(`${version} - 2026-01-02`);
+  tellOf('9.8.0 - not released');
+  const later = `release 9.8.0, of which CHANGELOG.md tells before ${version}`;
+  expect(release(version).stderr).toContain(later);
+  git('tag', `v${version}`);
+  expect(release(version).stderr).toBe(
+    `- choose another version, because the tag v${version} exists\n`,
+  );
 });
 
 /** A build whose schema has one step with this hash. */
@@ -114,8 +142,7 @@ test('a release needs frozen what it publishes: its schema, and for a new minor 
 });
 
 test('an empty section of the changelog is refused', () => {
-  const text = read('CHANGELOG.md').replace(/^(## \d.*\n)[\s\S]*/m, '$1\n');
-  writeFileSync(join(copy, 'CHANGELOG.md'), text);
+  tellOf(`${version} - not released`, '');
   const { status, stderr } = release(version, '--dry-run');
   expect([status, stderr]).toEqual([1, expect.stringContaining('is empty')]);
 });

@@ -21,6 +21,19 @@ const form = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 export const isVersion = (text) => form.test(text ?? '');
 
+/** The sections of the changelog, the newest first; the day of one that is not released is undefined. */
+function sectionsOf(root) {
+  const text = readFileSync(join(root, changelog), 'utf8');
+  return text
+    .split(/^(?=## )/m)
+    .slice(1)
+    .map((section) => {
+      const [, version, day] = heading.exec(section) ?? [];
+      const body = section.slice(section.indexOf('\n')).trim();
+      return { version, day: day === 'not released' ? undefined : day, body };
+    });
+}
+
 /** Returns a sentence for each place that does not say this version. */
 export function disagreements(root, version) {
   const read = (file) => readFileSync(join(root, file), 'utf8');
@@ -28,31 +41,33 @@ export function disagreements(root, version) {
     const said = pattern.exec(read(file))?.[2];
     return said === version ? [] : [`${file} says ${said ?? 'no version'}`];
   });
-  const first = heading.exec(read(changelog))?.[1];
-  if (first !== version)
-    wrong.push(`the first section of ${changelog} is of ${first ?? 'no version'}`);
+  if (!sectionsOf(root).some((section) => section.version === version))
+    wrong.push(`${changelog} has no section "## ${version} - DAY"`);
   return wrong;
 }
 
-/** The text of a version in the changelog, and its day; the day is undefined before the release. */
+/** The text of a version in the changelog, its day, and the version that the first section is of. */
 export function sectionOf(root, version) {
-  const text = readFileSync(join(root, changelog), 'utf8');
-  const [, head] = text.split(/^(?=## )/m);
-  const [, named, day] = heading.exec(head ?? '') ?? [];
-  if (named !== version) throw new Error(`${changelog} has no section "## ${version} - DAY".`);
-  const body = head.slice(head.indexOf('\n')).trim();
+  const sections = sectionsOf(root);
+  const { day, body } = sections.find((section) => section.version === version);
   if (!body) throw new Error(`The section of ${version} in ${changelog} is empty.`);
-  return { day: day === 'not released' ? undefined : day, text: `${body}\n` };
+  return { day, text: `${body}\n`, first: sections[0].version };
 }
 
-/** Writes the version into every place, and the day into the changelog. */
+/** Writes the version into every place, and the day into the first section of the changelog. */
 export function writeVersion(root, version, day) {
+  const first = sectionsOf(root)[0];
+  if (first?.day && first.version !== version)
+    throw new Error(
+      `${changelog} begins with ${first.version}, which is released. Write above it what is new, ` +
+        `under "## ${version} - not released".`,
+    );
   const change = (file, pattern, by) => {
     const path = join(root, file);
     const text = readFileSync(path, 'utf8');
     if (!pattern.test(text)) throw new Error(`${file} has no place for the version.`);
     writeFileSync(path, text.replace(pattern, by));
   };
-  for (const [file, pattern] of places) change(file, pattern, (_, before) => `${before}${version}`);
   change(changelog, heading, () => `## ${version} - ${day}`);
+  for (const [file, pattern] of places) change(file, pattern, (_, before) => `${before}${version}`);
 }
