@@ -14,6 +14,8 @@ async function main() {
   if (!/^\d+\.\d+$/.test(version)) {
     throw new Error('Usage: npm run release:freeze -- VERSION\nVERSION is like 1.2.');
   }
+  const tagged = await run('git', ['tag', '--list', `v${version}.0`]);
+  if (tagged) throw new Error(`${version}.0 is released, so what is frozen of it stays as it is.`);
   await buildIfStale();
   const folder = folderOf(`${version}.0`);
   rmSync(folder, { recursive: true, force: true });

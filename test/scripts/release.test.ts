@@ -141,6 +141,15 @@ test('a release needs frozen what it publishes: its schema, and for a new minor 
   expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual([another, another]);
 });
 
+test('what is frozen of a released version stays as it is', () => {
+  git('tag', 'v1.2.0');
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/freeze.mjs', '1.2'], {
+    cwd: copy,
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('1.2.0 is released')]);
+});
+
 test('an empty section of the changelog is refused', () => {
   tellOf(`${version} - not released`, '');
   const { status, stderr } = release(version, '--dry-run');
