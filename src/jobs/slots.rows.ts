@@ -198,7 +198,10 @@ export async function giveTurns(
          on conflict (kind, channel) do update set continues_after = excluded.continues_after
        )
        update jobs
-          set channel = case when is_in_time then :channel end, turn_at = now(),
+          set channel = case when is_in_time then :channel end,
+              -- Not the start of the transaction, which may have waited for the lock: an attempt that
+              -- began meanwhile must see that the turn is newer than itself (waitForTurn).
+              turn_at = clock_timestamp(),
               -- An attempt that is at work needs no signal.
               owes = case when is_in_time then coalesce(owes, 'turn') else owes end,
               due_at = case when is_in_time then coalesce(due_at, now() + ${toldAgain}) else due_at end
@@ -252,7 +255,8 @@ export async function releaseStranded(db: Knex, channels: readonly string[]): Pr
 
 /**
  * Takes back the turns of jobs whose tasks could not be notified. The jobs queue as if they had got no
- * turn.
+ * turn. A job with an attempt at work keeps its turn: the attempt uses it, or leaves it owed
+ * (waitForTurn). If its worker dies, the lease lapses and the next attempt uses the turn.
  */
 export async function takeBackTurns(db: Knex, names: readonly JobName[]): Promise<void> {
   await changeNamed(db, names, {

@@ -385,3 +385,20 @@ test('an attempt takes over a job in its current state, and the earlier attempt 
   expect(await forgetSending(db, job, 'earlier')).toBe(false);
   expect(await forgetSending(db, job, 'later')).toBe(true);
 });
+
+test('a turn whose transaction began before an attempt, and waited, is kept for the next attempt', async () => {
+  const channel = aChannel();
+  const job = await aWaitingJob([channel]);
+  const lock = await database.db.transaction();
+  await lock.raw(`select pg_advisory_xact_lock(hashtext('slots:${channel}'))`);
+  const given = turns(channel, 1);
+  await until('the turn waits', async () => (await statementsWaiting(database.db)) > 0);
+  const began = performance.now();
+  await beginPlacing(database.db, job);
+  await lock.commit();
+  expect(await given).toEqual([job.taskId]);
+  const atWorkSeconds = (performance.now() - began) / 1_000;
+  expect(await waitForTurn(database.db, job, [channel], atWorkSeconds)).toBe(true);
+  const row = await database.db('jobs').where({ task_id: job.taskId }).first();
+  expect(row).toMatchObject({ state: 'waiting', channel, owes: 'turn' });
+});
