@@ -4,7 +4,7 @@
 // still counts (docs/decisions.md, 29). If Temporal has lost its last seconds, the workflow may wait for
 // a turn although the row says that an attempt is at work. The turn is then signalled here.
 
-import { claimLapsed, closeLeft, renewPlacing } from '../../src/jobs/owed.rows';
+import { claimLapsed, closeLeft, pausePlacing } from '../../src/jobs/owed.rows';
 import { afterOutages } from '../../src/owed/claim.rows';
 import type { Duty } from '../../src/owed/loop';
 import type { WorkerDeps } from '../deps';
@@ -31,6 +31,6 @@ export function lapsedPlacements(
       else if (job.hasWaited) return offerTurn(client, job);
       return true;
     },
-    postpone: (job) => renewPlacing(db, job),
+    postpone: (job) => pausePlacing(db, job, 0),
   };
 }

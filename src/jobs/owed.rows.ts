@@ -43,19 +43,22 @@ const takeLease = prepare<Begun>(
    select request, created_at as "createdAt" from tasks where id = :taskId`,
 );
 
-/** The attempt is still at work. Changes nothing once the job is placed or waits. */
+/**
+ * The attempt is still at work. Changes nothing once the job is placed or waits. A renewal that comes
+ * late does not shorten the longer lease of a pause.
+ */
 export async function renewPlacing(db: Knex, { taskId, kind }: JobName): Promise<void> {
   await renewLease(db, { taskId, kind });
 }
 
 const renewLease = prepare(
   'renew_placing',
-  `update jobs set due_at = now() + ${placingLease}
+  `update jobs set due_at = greatest(due_at, now() + ${placingLease})
     where task_id = :taskId and kind = :kind and ${isOwing('place')}`,
 );
 
 /**
- * The attempt has failed. Its lease covers the pause before the next one, which takes the lease itself,
+ * No attempt is at work. The lease covers the pause before the next one, which takes the lease itself,
  * but at most five minutes.
  */
 export async function pausePlacing(

@@ -9,7 +9,7 @@ import { owedTurns } from '../../../activities/owed/give-turns';
 import { lapsedPlacements } from '../../../activities/owed/place-jobs';
 import { endLost } from '../../../activities/reconcile/end-tasks';
 import { connect } from '../../../src/database/database';
-import { beginPlacing } from '../../../src/jobs/owed.rows';
+import { beginPlacing, renewPlacing } from '../../../src/jobs/owed.rows';
 import { giveTurns, releaseStranded, takeSlot } from '../../../src/jobs/slots.rows';
 import { waitForTurn } from '../../../src/jobs/steps.rows';
 import { stopping } from '../../support/activity-settings';
@@ -155,6 +155,9 @@ test('a placement that waits for its retry is not due until the retry should hav
     expect([minute > 60, minute <= 75]).toEqual([true, true]);
     const hour = await restingFor(3_600_000);
     expect([hour > 285, hour <= 300]).toEqual([true, true]);
+    // A renewal that the failed attempt had begun before.
+    await renewPlacing(db, input);
+    expect(await left()).toBeGreaterThan(280);
     await beginPlacing(db, input);
     expect(await left()).toBeLessThanOrEqual(15);
   } finally {
