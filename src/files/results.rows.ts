@@ -108,7 +108,9 @@ interface KnownBytes {
 /**
  * Changes the state from `awaited` to `stored` and returns the time until which the file is kept, in
  * seconds. `keptDays` applies to accounts whose files_kept_days is null. Returns null if the file was
- * removed or given up meanwhile. The caller must then delete the bytes from the storage.
+ * removed or given up meanwhile, or if its task has failed. The caller must then delete the bytes from the
+ * storage. The lock makes this statement wait for a transaction that ends the task: that one does not
+ * expire a row which was inserted after it began.
  */
 export async function markStored(
   db: Knex,
@@ -130,6 +132,8 @@ const updateStored = prepare<{ readonly expiresAt: number }>(
         expires_at = now() + make_interval(days => coalesce(
           (select files_kept_days from accounts where id = account_id), :keptDays))
   where id = :id and state <> 'removed' and expires_at > clock_timestamp()
+    and exists (select from tasks
+                 where tasks.id = files.task_id and status is distinct from 'failed' for share)
  returning floor(extract(epoch from expires_at))::float8 as "expiresAt"`,
 );
 

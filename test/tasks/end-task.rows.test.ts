@@ -2,13 +2,14 @@
 // callback that the end owes.
 
 import { createWebhook } from '../../src/callbacks/webhooks.rows';
-import { awaitResults, findResults } from '../../src/files/results.rows';
+import { awaitResults, findResults, markStored } from '../../src/files/results.rows';
 import { closeTask, openTask } from '../../src/money/ledger.rows';
 import { failPending } from '../../src/tasks/pending.rows';
 import { aClosing, anAccountWith, anOpening, storePending } from '../support/books';
 import { aRequest, aTaskId } from '../support/builders';
 import { dueCallbacks } from '../support/callbacks';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
+import { until } from '../support/until';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -94,17 +95,37 @@ test('the callback of a task is due at once, unless who ends the task announces 
   expect(await isDue(announced)).toBe(false);
 });
 
+function awaitVideo(taskId: string) {
+  const url = 'https://m.example.com/v';
+  const source = { role: 'video', url, channel: 'studio', expiresAt: null } as const;
+  const more = { traceId: '', sources: [source], triedForSeconds: 600 };
+  return awaitResults(database.db, { taskId, ...more });
+}
+
 test.each([
   ['failed', true],
   ['succeeded', false],
 ] as const)('the results of a task that ends as %s expire with it: %s', async (name, doExpire) => {
   const { id, accountId } = await aPending();
   const { db } = database;
-  const url = 'https://m.example.com/v';
-  const source = { role: 'video', url, channel: 'studio', expiresAt: null } as const;
   // The results of a task that ends without a copy are awaited.
-  await awaitResults(db, { taskId: id, traceId: '', sources: [source], triedForSeconds: 600 });
+  await awaitVideo(id);
   await ends[name](accountId, id);
   const [file] = await findResults(db, id);
   expect(file?.isExpired).toBe(doExpire);
+});
+
+test('a video whose row was inserted while its task failed is not stored', async () => {
+  const { id, accountId } = await aPending();
+  const { db } = database;
+  await openTask(db, anOpening(accountId, id, 100));
+  const ending = await db.transaction();
+  await closeTask(ending, aClosing(id, 100, null));
+  const [file] = await awaitVideo(id);
+  const bytes = { contentType: 'video/mp4', length: 5, sha256: Buffer.alloc(32) };
+  const storing = markStored(db, file?.id ?? '', { ...bytes, size: null, durationMs: null }, 30);
+  const waits = until('it waits', async () => (await statementsWaiting(db)) > 0);
+  await Promise.race([storing, waits]);
+  await ending.commit();
+  expect([await storing, await findResults(db, id)]).toMatchObject([null, [{ state: 'awaited' }]]);
 });
