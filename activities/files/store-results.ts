@@ -5,7 +5,12 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Size } from '../../src/catalogue/catalogue.rules';
 import { fileLink } from '../../src/files/file-link.rules';
 import { awaitResults, type ResultRow } from '../../src/files/results.rows';
-import type { ResultRole, StoredResults, StoreResults } from '../../src/files/results.rules';
+import {
+  copiedWithinSeconds,
+  type ResultRole,
+  type StoredResults,
+  type StoreResults,
+} from '../../src/files/results.rules';
 import { giveUpResults } from '../../src/files/retention.rows';
 import type { WorkerDeps } from '../deps';
 import { whileBeating } from '../heartbeat';
@@ -55,7 +60,8 @@ async function storeResults(deps: WorkerDeps, input: StoreResults): Promise<Stor
   const leftMs = (triedForSeconds - Math.max(...rows.map((row) => row.waitedSeconds))) * 1_000;
   const endsAt = performance.now() + leftMs;
   // If no worker ran until the time was over, one attempt is still made.
-  const late = AbortSignal.timeout(Math.max(attemptMinMs, Math.round(leftMs)));
+  const endsInMs = Math.max(attemptMinMs, Math.round(leftMs));
+  const late = AbortSignal.timeout(Math.min(endsInMs, copiedWithinSeconds * 1_000));
   const { failures, expiresAt, ...measured } = await copyAll(deps, input, live, late);
   const [failure] = failures;
   if (!failure) {

@@ -9,7 +9,7 @@ import { newFileId } from '../database/ids';
 import { prepare } from '../database/prepared-statement';
 import type { FileState } from './links.rows';
 import type { Media } from './media-type.rules';
-import type { ResultRole, StoreResults } from './results.rules';
+import { copiedWithinSeconds, type ResultRole, type StoreResults } from './results.rules';
 
 export interface ResultRow {
   readonly id: string;
@@ -46,11 +46,15 @@ const columns = `
 /** The assumed lifetime of a provider's link if the provider gives no expiry time. */
 const sourceLife = `interval '24 hours'`;
 
+// A little longer than an attempt, so that its last bytes have arrived.
+const bytesArriveFor = `interval '${copiedWithinSeconds + 300} seconds'`;
+
 /**
- * Stores a row for each result that is to be copied.
- * Rows of an earlier attempt are returned unchanged. If the task has ended and has no such rows,
- * nothing is stored and the returned list is empty. The time for which a file is kept begins when it
- * is stored; until then its row outlives the task.
+ * Stores a row for each result that is to be copied. While this attempt may copy, the deletion of the file
+ * is not due: the attempt may write the bytes of a file that was removed meanwhile, and die before it
+ * deletes them. Rows of an earlier attempt stay as they are otherwise. If the task has ended and has no
+ * such rows, nothing is stored and the returned list is empty. The time for which a file is kept begins
+ * when it is stored; until then its row outlives the task.
  */
 export async function awaitResults(
   db: Knex,
@@ -66,7 +70,7 @@ export async function awaitResults(
     media: role === 'video' ? 'video' : 'image',
   }));
   const stored = await insertAwaited(db, { taskId, rows: JSON.stringify(rows) });
-  // If not all rows were inserted, an earlier attempt has inserted them, or the task has ended.
+  // If not all rows were written, an earlier attempt has stored or given up some, or the task has ended.
   // Then the rows that the database has are returned.
   return stored.length === rows.length ? stored : findResults(db, taskId);
 }
@@ -75,16 +79,18 @@ const insertAwaited = prepare<ResultRow>(
   'await_results',
   `
  insert into files (id, account_id, task_id, role, key, link_token, source_url, source_expires_at,
-                    media, expires_at)
+                    media, expires_at, due_at)
  select r.id, tasks.account_id, tasks.id, r.role, r.key, r.link_token, r.source_url,
         coalesce(r.source_expires_at, now() + ${sourceLife}), r.media,
-        greatest(tasks.deadline_at, now()) + interval '1 day'
+        greatest(tasks.deadline_at, now()) + interval '1 day', now() + ${bytesArriveFor}
    from json_to_recordset(:rows) as r
         (id text, role text, key text, link_token text, source_url text,
          source_expires_at timestamptz, media text),
         tasks
   where tasks.id = :taskId and state <> 'ended'
- on conflict (task_id, role) do nothing
+  order by r.role
+ on conflict (task_id, role) do update set due_at = excluded.due_at
+  where files.state = 'awaited' and files.expires_at > now()
  returning ${columns}`,
 );
 

@@ -29,6 +29,9 @@ export interface ResultSource {
   readonly expiresAt: number | null;
 }
 
+/** One attempt to copy results takes no longer. The activity `storeResults` times out a little later. */
+export const copiedWithinSeconds = 3_600;
+
 export interface StoreResults {
   readonly taskId: string;
   readonly traceId: string;

@@ -11,9 +11,9 @@ export interface ExpiredFile {
 }
 
 /**
- * Claims files that have expired or were removed, and whose bytes may still be in the storage. For ten
- * minutes no other caller claims them. Nobody waits for a deletion, so the oldest is first, whoever
- * owns it.
+ * Claims files that have expired or were removed, and whose bytes may still be in the storage, once no
+ * more bytes can arrive (`due_at`). For ten minutes no other caller claims them. Nobody waits for a
+ * deletion, so the oldest is first, whoever owns it.
  */
 export async function claimDeletions(db: Knex, limit: number): Promise<readonly ExpiredFile[]> {
   const { rows } = await db.raw<{ rows: ExpiredFile[] }>(
@@ -48,7 +48,7 @@ export async function giveUpResults(db: Knex, taskId: string): Promise<boolean> 
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `with results as (
        select id, state from files where task_id = :taskId and state <> 'removed'
-        order by id for update
+        order by role for update
      )
      update files set expires_at = now()
        from results

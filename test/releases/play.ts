@@ -147,6 +147,8 @@ async function playEndedTasks(service: Service, sink: CallbackSink): Promise<voi
   await db('files')
     .where({ task_id: expired })
     .update({ expires_at: db.raw('now()') });
+  // No attempt can copy these results any more.
+  await db('files').whereIn('task_id', [removed, takenDown, expired]).update({ due_at: null });
   await deleteDueFiles(service);
   // The ends of callbacks: delivered, stopped by the receiver, not delivered yet, given up.
   const delivered = async () => (await db('callbacks').where({ state: 'delivered' })).length === 2;

@@ -5,10 +5,13 @@ import { createFileActivities } from '../../../activities/files/store-results';
 import { findResults, markStored } from '../../../src/files/results.rows';
 import type { ResultRole } from '../../../src/files/results.rules';
 import { giveUpResults } from '../../../src/files/retention.rows';
+import type { Storage } from '../../../src/files/storage/storage';
 import { takeDown } from '../../../src/tasks/remove-files.rows';
 import { aSuccess } from '../../support/builders';
-import { quietWorker } from '../../support/callbacks';
+import { endTask, quietWorker } from '../../support/callbacks';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
+import { lengthOf } from '../../support/files';
+import { deleteDueFiles } from '../../support/owed';
 import { until } from '../../support/until';
 import { startUpstream, type Upstream } from '../../support/upstream';
 import { webServers } from '../../support/web-servers';
@@ -104,6 +107,43 @@ test('a copy that ends after another attempt has given up is not stored', async 
   expect(await giveUpResults(database.db, taskId)).toBe(true);
   expect(await markStored(database.db, fileId, storedBytes, 30)).toBeNull();
   expect(await store(taskId)).toEqual({ stored: false });
+});
+
+test('the bytes of a copy that ends after its file was given up are deleted, also if its worker dies then', async () => {
+  const { db } = database;
+  const host = await serve((_, response) => response.end(png));
+  const { storage } = upstream.deps;
+  const { taskId } = await upstream.input();
+  const deleteDue = () => deleteDueFiles({ db, storage });
+  let deletedBefore = -1;
+  const dying: Storage = {
+    ...storage,
+    async write(...object) {
+      expect(await giveUpResults(db, taskId)).toBe(true);
+      await endTask(db, taskId);
+      deletedBefore = await deleteDue();
+      await storage.write(...object);
+      throw new Error('The worker died.');
+    },
+  };
+  const copy = { role: 'last_frame', url: `http://${host}/a.png` } as const;
+  const deps = { ...depsWith(host, ''), storage: dying };
+  await expect(store(taskId, { ...copy, deps })).rejects.toMatchObject({ type: 'NotStored' });
+  const key = `results/${taskId}-last_frame`;
+  expect([deletedBefore, await lengthOf(storage, key)]).toEqual([0, png.length]);
+  await db('files')
+    .where({ task_id: taskId })
+    .update({ due_at: db.raw(`due_at - interval '65 minutes'`) });
+  expect([await deleteDue(), await lengthOf(storage, key)]).toEqual([1, null]);
+});
+
+test('each attempt puts off the deletion of what it may copy', async () => {
+  const { taskId } = await aTaskWithAwaitedVideo();
+  const row = () => database.db('files').where({ task_id: taskId });
+  await row().update({ due_at: null });
+  await expect(store(taskId)).rejects.toMatchObject({ type: 'NotStored' });
+  const [{ due_at: due }] = await row();
+  expect(due - Date.now()).toBeGreaterThan(60 * 60_000);
 });
 
 test('a worker that copies the results of as many tasks as it may refuses another task until one copy ends', async () => {
