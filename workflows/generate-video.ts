@@ -115,8 +115,8 @@ async function makeVideo(task: Task): Promise<JobReport> {
 }
 
 /**
- * Places the job at one of the plan's channels and returns the final report. If all channels are
- * full, the job first waits for a free slot.
+ * Places the job at one of the plan's channels and returns the final report. If a channel is full and no
+ * other takes the job, it first waits for a free slot.
  *
  * The activity `runJob` ends when the job has ended, which may take days, but no worker runs it for
  * so long. Once a channel has accepted the job, the activity throws `CompleteAsyncError`: it stays

@@ -1,6 +1,7 @@
 // Ends tasks whose workflow cannot end them: the workflow was terminated, Temporal has lost it, or
 // it does not run although the deadline has long passed. The task fails, its hold is returned, its
-// jobs are marked to be cancelled, and its callback is due at once.
+// jobs are marked to be cancelled, and its callback is due at once. Only a task whose workflow may still
+// run gets its last job read before: without a workflow, a made video would be stored by nobody.
 
 import {
   type Client,

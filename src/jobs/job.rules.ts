@@ -12,8 +12,9 @@ export const lastJobOf = ({ enhancement }: Pick<Plan, 'enhancement'>): JobKind =
   enhancement ? 'super_resolution' : 'generation';
 
 /**
- * The state of a job here: planned → sending → open → reported → closed. If all channels are full, a
- * job is `waiting` before it is `sending`. `sending` is stored before the create is sent.
+ * The state of a job here: planned → sending → open → reported → closed. If a channel is full and no
+ * other takes the job, it is `waiting` before it is `sending`. `sending` is stored before the create is
+ * sent.
  */
 export type JobState = 'planned' | 'waiting' | 'sending' | 'open' | 'reported' | 'closed';
 

@@ -1,8 +1,8 @@
 // Writes the states of a job: planned → sending → open → reported → closed, with `waiting` before
-// `sending` if all channels are full. The steps back are listed at the table in schema.ts. The step to
-// `sending` and the turns of waiting jobs are in slots.rows.ts, and the end of a job with its task is in
-// cancels.rows.ts. No task is generated twice: `sending` is stored before the create request is sent, and
-// the upstream id is stored as soon as it is known.
+// `sending` if a channel is full and no other takes the job. The steps back are listed at the table in
+// schema.ts. The step to `sending` and the turns of waiting jobs are in slots.rows.ts, and the end of a
+// job with its task is in cancels.rows.ts. No task is generated twice: `sending` is stored before the
+// create request is sent, and the upstream id is stored as soon as it is known.
 
 import type { Knex } from 'knex';
 import { assert } from '../assert';
@@ -40,9 +40,9 @@ export const planFirstJob = `
   select id, 'generation', account_id, 'place', now() + ${placingLease} from opened`;
 
 /**
- * planned or waiting → waiting, because all channels of the job are full. The first channel with a
- * free slot gives the job a turn. A channel may have done so since this attempt began, after it was
- * found full: this turn is kept for the next attempt, and its workflow is to be told at once. Returns
+ * planned or waiting → waiting, because a channel is full (takeSlot) and no other takes the job. The first
+ * channel with a free slot gives the job a turn. A channel may have done so since this attempt began, after
+ * it was found full: this turn is kept for the next attempt, and its workflow is to be told at once. Returns
  * false if the job is already past this step or its task has ended.
  */
 export async function waitForTurn(

@@ -219,7 +219,7 @@ const statusMessages = {
   succeeded: 'Video generation succeeded.',
 } as const;
 
-/** The message of a task whose job waits, because all its channels are full. */
+/** The message of a task whose job waits, because a channel is full and no other takes it. */
 export const waitingMessage = 'The task waits for a free slot.';
 export const cancelledMessage = 'The task was cancelled by the caller.';
 export const stoppedMessage = 'The task was stopped by the service.';
