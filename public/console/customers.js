@@ -37,7 +37,7 @@ export function CustomersPage({ api, me, query }) {
         ${me.role !== 'viewer' && html`<${NewCustomer} ...${{ api }} refresh=${list.refresh} />`}
       </div>
       <div class="filters">
-        <${Filter} name="find" label="Name or id" hint="a part, or the beginning of the id"
+        <${Filter} name="find" label="Name or id" hint="a part"
           view="customers" query=${query} />
         <${Select} label="Balance" name="low" value=${query.get('low') ?? ''} options=${balances}
           onValue=${(value) => filter('customers', query, 'low', value)} />

@@ -67,7 +67,8 @@ export const customerOf = ({ accountId, accountName }) =>
         <${Foreign} text=${accountName || accountId} /></a>`
     : '–';
 
-export const taskLink = (id) => id && html`<a href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
+export const taskLink = (id) =>
+  id && html`<a class="whole" href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
 
 /** A typed filter counts when the field is left, or with Enter. */
 export function Filter({ name, label, hint, query, view }) {

@@ -84,7 +84,7 @@ function Figures({ data: { rows, total }, asked, seesCosts }) {
     <div class="wide">
       <${Table} label="Figures" rows=${shown} total=${total} keyOf=${(row) => `${row[per]} ${row[by]}`}
         columns=${[
-          [titles[per], (row) => row[per]],
+          [titles[per], (row) => html`<span class="whole">${row[per]}</span>`],
           by === 'account'
             ? [titles.account, ({ account, ...row }) => customerOf({ ...row, accountId: account })]
             : by && [titles[by], (row) => html`<${Foreign} text=${nameIn(row, by)} />`],

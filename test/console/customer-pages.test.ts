@@ -28,7 +28,8 @@ describeInBrowser('the pages of customers', () => {
   beforeAll(async () => {
     site = await openConsole();
     const { database } = site.served;
-    const made = ['accounts', 'create', '--name', nasty, '--credit', '100', '--json'];
+    const name = `${nasty} Advertising and Film Production Company Limited`;
+    const made = ['accounts', 'create', '--name', name, '--credit', '100', '--json'];
     accountId = (await admin(made)).json.accountId;
     await admin(['accounts', 'create', '--name', 'Quiet', '--no-key']);
     for (const charge of [1_500_000, null, 250_000]) {
@@ -376,6 +377,7 @@ describeInBrowser('the pages of customers', () => {
       }),
       'the tabs of a customer': () => ({
         tasks: tab('tasks', table()),
+        'all tasks': show('#/tasks', table()),
         keys: tab('keys', table()),
         statement: tab(
           `statement&month=${new Date().toISOString().slice(0, 7)}`,

@@ -19,6 +19,15 @@ const themes = [
   ['dark', ['color-contrast']],
 ] as const;
 
+/** JavaScript: the words that stand on two lines, and the facts that do not fit into their place. */
+const spoiltWords = `[
+  ...[...document.querySelectorAll('main :is(.badge, time, td[data-label=Task] a)')].filter((one) => {
+    const tops = [...one.getClientRects()].map(({ top }) => top);
+    return Math.max(...tops) - Math.min(...tops) > 10;
+  }),
+  ...[...document.querySelectorAll('main :is(.facts, dd)')].filter((one) => one.scrollWidth > one.clientWidth),
+].map((one) => one.textContent.trim() + ' is broken or cut')`;
+
 export interface ConsoleInBrowser {
   readonly served: TestConsole;
   readonly page: Page;
@@ -117,6 +126,8 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
             const where = `${colorScheme}, ${width}, ${state}`;
             found.push(...(await violationsOf(page, rules)).map((one) => `${where}: ${one}`));
           }
+          const spoilt = (await page.evaluate(spoiltWords)) as string[];
+          found.push(...spoilt.map((one) => `${width}, ${state}: ${one}`));
           const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
           if (wide > width) found.push(`${width}, ${state}: the page is ${wide} wide`);
         }

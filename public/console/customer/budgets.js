@@ -54,7 +54,7 @@ function Bar({ budget, currency }) {
     </svg>
     ${
       beginsAnewAt &&
-      html`<p class="small">Begins anew at <${Time} at=${beginsAnewAt} /> UTC (${timeZone}).</p>`
+      html`<p class="small">Begins anew at <${Time} at=${beginsAnewAt} /> UTC${timeZone !== 'UTC' && ` (${timeZone})`}.</p>`
     }
   </div>`;
 }
