@@ -42,8 +42,8 @@ export const planFirstJob = `
 /**
  * planned or waiting → waiting, because a channel is full (takeSlot) and no other takes the job. The first
  * channel with a free slot gives the job a turn. A channel may have done so since this attempt began, after
- * it was found full: this turn is kept for the next attempt, and its workflow is to be told at once. Returns
- * false if the job is already past this step or its task has ended.
+ * it was found full: this turn is kept for the next attempt, and its workflow is to be told once this attempt
+ * has ended. Returns false if the job is already past this step or its task has ended.
  */
 export async function waitForTurn(
   db: Knex,
@@ -57,7 +57,7 @@ export async function waitForTurn(
         set state = 'waiting', channels = :channels, waiting_since = coalesce(waiting_since, now()),
             channel = case when ${hasNewTurn} then channel end,
             owes = case when ${hasNewTurn} then 'turn' end,
-            due_at = case when ${hasNewTurn} then now() end
+            due_at = case when ${hasNewTurn} then now() + interval '1 second' end
       where task_id = :taskId and kind = :kind and ${isInState('planned', 'waiting')}
         and exists (select 1 from tasks where id = :taskId and state <> 'ended' for share)
      returning 1`,
