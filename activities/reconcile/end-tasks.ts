@@ -38,9 +38,11 @@ type Ending = Pick<WorkerDeps, 'db' | 'client' | 'events' | 'now' | 'stopping'>;
 // all workers may be away.
 const grace = { graceSeconds: 300, madeGraceSeconds: 2 * 3_600 };
 
-// A provider that does not answer must not hold up the refunds. If the failed reads of a channel have
-// taken this long together, the run ends its other tasks without reading their jobs.
-const failedReadsForMs = 5_000;
+// A provider that does not answer must not hold up the refunds. A read waits this long for its answer.
+const readWithinMs = 5_000;
+// After this many failed reads in a row, the run ends the other tasks of the channel without reading
+// their jobs.
+const failuresMax = 3;
 
 /**
  * Ends tasks that are long past their deadline. Their workflows evidently do not work any more, so
@@ -49,11 +51,11 @@ const failedReadsForMs = 5_000;
  */
 export async function endOverdue(
   deps: Ending & Pick<WorkerDeps, 'channels'>,
-  failForMs = failedReadsForMs,
+  withinMs = readWithinMs,
 ): Promise<string[]> {
   const ended: string[] = [];
   const overdue = await listOverdue(deps.db, grace);
-  const read = readsOfJobs(deps, failForMs);
+  const read = readsOfJobs(deps, withinMs);
   const stop = async (row: OpenRow): Promise<void> => {
     await read(row);
     if (!(await isStillOverdue(deps.db, row.id, grace))) return;
@@ -67,19 +69,21 @@ export async function endOverdue(
 }
 
 /** Returns a function that reads the last job of a task and stores what it finds. */
-function readsOfJobs(deps: Pick<WorkerDeps, 'db' | 'channels' | 'events'>, failForMs: number) {
+function readsOfJobs(deps: Pick<WorkerDeps, 'db' | 'channels' | 'events'>, withinMs: number) {
   const { readJob } = createFollowActivities(deps);
-  const failedMs = new Map<string, number>();
+  const failures = new Map<string, number>();
   return async ({ id: taskId, task: { plan, traceId } }: OpenRow): Promise<void> => {
     const kind = lastJobOf(plan);
     const channel = (await findJob(deps.db, { taskId, kind }))?.channel ?? '';
-    const lost = failedMs.get(channel) ?? 0;
-    if (lost >= failForMs) return;
-    const began = performance.now();
-    // If the read fails, the task expires, as at its deadline.
-    await inTime(readJob({ taskId, kind, traceId }), failForMs - lost).catch(() => {
-      failedMs.set(channel, lost + performance.now() - began);
-    });
+    const failed = failures.get(channel) ?? 0;
+    if (failed >= failuresMax) return;
+    try {
+      await inTime(readJob({ taskId, kind, traceId }), withinMs);
+      failures.delete(channel);
+    } catch {
+      // The task expires, as at its deadline.
+      failures.set(channel, failed + 1);
+    }
   };
 }
 
