@@ -37,7 +37,7 @@ async function main() {
   });
   const [version] = positionals;
   if (!isVersion(version) || positionals.length > 1)
-    throw new Error(`${usage}\nVERSION is like 1.2.3 or 1.2.3-rc.1.`);
+    throw new Error(`${usage}\nVERSION is like 1.2.3.`);
   if (values.write) {
     writeVersion(root, version, new Date().toISOString().slice(0, 10));
     return say(`Every place says ${version}. Read the change, and commit it.`);

@@ -16,8 +16,9 @@ const places = [
 ];
 const changelog = 'CHANGELOG.md';
 const heading = /^## (\d\S*) - (\d{4}-\d{2}-\d{2}|not released)$/m;
-// The form of Semantic Versioning, without build metadata, which image tags do not allow.
-const form = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
+// There are no versions before a release, such as 1.2.0-rc.1: npm, pip and the platform would each need
+// another name or place for them.
+const form = /^\d+\.\d+\.\d+$/;
 
 export const isVersion = (text) => form.test(text ?? '');
 
