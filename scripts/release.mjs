@@ -1,6 +1,7 @@
 // `npm run release -- VERSION`: checks that everything says this version, builds what is published
 // into .release/VERSION, and makes the tag of the release. `--dry-run` makes no tag. `--write` only
-// writes the version, and today's day, into every place. The workflow for tags publishes.
+// writes the version, and today's day, into every place. The workflow for tags publishes what
+// `--publish` builds: only the commit of the tag, with both images for both platforms.
 
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { buildIfStale } from './lib/build.mjs';
 import { step } from './lib/progress.mjs';
 import {
   bills,
+  imagesLackedBy,
   packChart,
   packImages,
   packPython,
@@ -22,7 +24,7 @@ import { disagreements, isVersion, sectionOf, writeVersion } from './lib/release
 import { fail, root, run } from './lib/run.mjs';
 
 const usage =
-  'Usage: npm run release -- VERSION [--dry-run | --write] [--out FOLDER] [--source URL]';
+  'Usage: npm run release -- VERSION [--dry-run | --write | --publish] [--out FOLDER] [--source URL]';
 const say = (line) => process.stdout.write(`${line}\n`);
 
 async function main() {
@@ -31,6 +33,7 @@ async function main() {
     options: {
       'dry-run': { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
+      publish: { type: 'boolean', default: false },
       out: { type: 'string' },
       source: { type: 'string', default: '' },
     },
@@ -42,12 +45,13 @@ async function main() {
     writeVersion(root, version, new Date().toISOString().slice(0, 10));
     return say(`Every place says ${version}. Read the change, and commit it.`);
   }
-  const dry = values['dry-run'];
+  const { publish, 'dry-run': dry } = values;
   const wrong = disagreements(root, version);
   if (wrong.length > 0)
     throw new Error(`${list(wrong)}\nnpm run release -- ${version} --write changes this.`);
   const section = sectionOf(root, version);
-  const unready = await whatStopsTag(version, section);
+  const stops = publish ? whatStopsPublishing : whatStopsTag;
+  const unready = await stops(version, section);
   if (unready.length > 0 && !dry) throw new Error(list(unready));
 
   const folder = resolve(values.out ?? join(root, '.release', version));
@@ -76,10 +80,30 @@ async function main() {
 const list = (lines) => lines.map((line) => `- ${line}`).join('\n');
 
 /** What a person must do before this commit can be tagged. */
-async function whatStopsTag(version, { day, first }) {
+async function whatStopsTag(version, section) {
   // What is released is not frozen again.
-  const tagged = await run('git', ['tag', '--list', `v${version}`]);
-  if (tagged) return [`choose another version, because the tag v${version} exists`];
+  return (await taggedCommit(version))
+    ? [`choose another version, because the tag v${version} exists`]
+    : whatIsMissing(version, section);
+}
+
+/** Why this commit may not be published, although someone made a tag. */
+async function whatStopsPublishing(version, section) {
+  const head = (await run('git', ['rev-parse', 'HEAD'])).trim();
+  return [
+    ...((await taggedCommit(version)) === head ? [] : [`put the tag v${version} on this commit`]),
+    ...(await whatIsMissing(version, section)),
+    ...imagesLackedBy(await whatEngineBuilds()),
+  ];
+}
+
+/** The commit of the version's tag; empty if there is none. */
+async function taggedCommit(version) {
+  const tag = ['rev-parse', '--verify', '--quiet', `refs/tags/v${version}^{commit}`];
+  return (await run('git', tag).catch(() => '')).trim();
+}
+
+async function whatIsMissing(version, { day, first }) {
   if (isFrozen(version)) await buildIfStale();
   const changed = await run('git', ['status', '--porcelain']);
   return [
@@ -96,7 +120,7 @@ async function build(folder, about, notes) {
   rmSync(folder, { recursive: true, force: true });
   const drafts = join(folder, 'drafts');
   mkdirSync(drafts, { recursive: true });
-  await step('npm package', () => packTypescript(folder, drafts));
+  await step('npm package', () => packTypescript(folder, drafts, about.source));
   await step('Python wheel and source', () => packPython(folder));
   await step('chart', () => packChart(folder, about.version));
   const { platforms, why } = await whatEngineBuilds();
@@ -108,7 +132,10 @@ async function build(folder, about, notes) {
     writeFileSync(join(folder, name), text);
   writeFileSync(join(folder, 'NOTES.md'), notes);
   const lines = [];
-  for (const name of readdirSync(folder).sort())
+  // A registry knows the images by the hashes of their manifests, not by those of the archives.
+  for (const name of readdirSync(folder)
+    .filter((file) => !file.endsWith('.oci.tar'))
+    .sort())
     lines.push(`${await hashOf(join(folder, name))}  ${name}\n`);
   writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
 }

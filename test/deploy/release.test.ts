@@ -20,7 +20,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-release-'));
   built = join(folder, 'built');
   ({ version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')));
-  const args = ['scripts/release.mjs', version, '--dry-run', '--out', built];
+  const source = 'https://example.com/owner/video';
+  const args = ['scripts/release.mjs', version, '--dry-run', '--out', built, '--source', source];
   const program = runProgram(process.execPath, args, { cwd: project });
   const code = await program.code;
   said = program.out();
@@ -33,7 +34,7 @@ test('a dry run says what a release would do, and the hashes are those of the fi
   const sums = await readFile(join(built, 'SHA256SUMS'), 'utf8');
   const listed = [...sums.matchAll(/^([0-9a-f]{64}) {2}(.+)$/gm)];
   expect(listed.map(([, , name]) => name)).toEqual(
-    (await readdir(built)).filter((name) => name !== 'SHA256SUMS').sort(),
+    (await readdir(built)).filter((name) => !/SHA256SUMS|\.oci\.tar$/.test(name)).sort(),
   );
   for (const [, hash, name = ''] of listed) {
     const data = await readFile(join(built, name));
@@ -89,6 +90,10 @@ describe('a program that installed the package', () => {
       for await (const chunk of client.download(task)) bytes += chunk.length;
       console.log(task.status, bytes > 1_000);`,
     );
+    const installed = join(folder, 'node_modules/video-generation-client/package.json');
+    expect(JSON.parse(await readFile(installed, 'utf8')).repository).toMatchObject({
+      url: 'git+https://example.com/owner/video.git',
+    });
     expect(await run(process.execPath, ['make.mjs'])).toMatchObject({
       code: 0,
       out: 'succeeded true\n',

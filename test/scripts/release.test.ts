@@ -1,7 +1,15 @@
 // Tests `npm run release` in a copy of the files that say a version. test/deploy/release builds.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -97,6 +105,44 @@ test('a version is not tagged while a newer one has a section, and once it has a
   );
 });
 
+test('what a tag publishes is its own commit, ready, with the images for both platforms', () => {
+  tellOf(`${version} - not released`);
+  const env = { ...process.env, PATH: withoutDocker() };
+  const publish = () =>
+    spawnSync(process.execPath, ['scripts/release.mjs', version, '--publish'], {
+      ...{ cwd: copy, encoding: 'utf8', env },
+    });
+  const { status, stderr } = publish();
+  expect([status, stderr.split('\n')]).toEqual([
+    1,
+    [
+      `- put the tag v${version} on this commit`,
+      `- write the day into CHANGELOG.md: npm run release -- ${version} --write`,
+      expect.stringContaining('- freeze what is released'),
+      '- let an engine build the images for linux/amd64 and linux/arm64: no container engine with buildx answers',
+      '',
+    ],
+  ]);
+  git('tag', '--annotate', `v${version}`, '--message', 'the release');
+  expect(publish().stderr).not.toContain('put the tag');
+  tellOf('9.8.0 - 2026-01-02');
+  expect(publish().stderr).toContain(`- put the tag v${version} on this commit\n`);
+  expect(
+    inCopy(`console.log(JSON.stringify([
+    artifacts.imagesLackedBy({ platforms: ['linux/amd64'] }),
+    artifacts.imagesLackedBy({ platforms: ['linux/arm64', 'linux/amd64'] })]))`),
+  ).toBe('[["let an engine build the images for linux/arm64"],[]]');
+});
+
+/** A folder with git alone. */
+function withoutDocker(): string {
+  const folder = join(copy, '.git/only');
+  mkdirSync(folder);
+  const { stdout } = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' });
+  symlinkSync(stdout.trim(), join(folder, 'git'));
+  return folder;
+}
+
 /** A build whose schema has one step with this hash. */
 function build(hash: string, code: string): void {
   const database = join(copy, 'dist/src/database');
@@ -108,7 +154,8 @@ function build(hash: string, code: string): void {
 }
 
 function inCopy(code: string): string {
-  const script = `import * as frozen from './scripts/lib/release/frozen.mjs';
+  const script = `import * as artifacts from './scripts/lib/release/artifacts.mjs';
+    import * as frozen from './scripts/lib/release/frozen.mjs';
     import { writeFileSync } from 'node:fs'; ${code}`;
   const args = ['--input-type=module', '--eval', script];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {

@@ -1,19 +1,26 @@
 // Builds what a release publishes: both packages, the chart, and the images where an engine can.
 // The same commit gives the same bytes, except for the images and the bill of the service.
 
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, tool } from '../run.mjs';
 
 const name = 'video-generation-service';
 
-/** npm's tarball of the TypeScript package. `drafts` is a folder for what is not published. */
-export async function packTypescript(folder, drafts) {
+/**
+ * npm's tarball of the TypeScript package. `drafts` is a folder for what is not published. A registry
+ * takes a proof of where the package was built only if the package names that repository.
+ */
+export async function packTypescript(folder, drafts, repository) {
   const source = join(root, 'clients/typescript');
   const draft = join(drafts, 'typescript');
-  for (const file of ['package.json', 'README.md']) cpSync(join(source, file), join(draft, file));
-  cpSync(join(root, 'LICENSE'), join(draft, 'LICENSE'));
   await run(tool('tsc'), ['-p', source, '--outDir', join(draft, 'dist')]);
+  cpSync(join(source, 'README.md'), join(draft, 'README.md'));
+  cpSync(join(root, 'LICENSE'), join(draft, 'LICENSE'));
+  const about = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const where = { type: 'git', url: `git+${repository}.git`, directory: 'clients/typescript' };
+  const whole = { ...about, ...(repository ? { repository: where } : {}) };
+  writeFileSync(join(draft, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`);
   await run('npm', ['pack', '--silent', '--pack-destination', folder, draft]);
 }
 
@@ -37,13 +44,21 @@ export async function packChart(folder, version) {
   ]);
 }
 
+const all = ['linux/amd64', 'linux/arm64'];
+
+/** What to do before this engine builds the images for all platforms. */
+export function imagesLackedBy({ platforms = [], why }) {
+  const lacking = all.filter((one) => !platforms.includes(one)).join(' and ');
+  return lacking ? [`let an engine build the images for ${lacking}${why ? `: ${why}` : ''}`] : [];
+}
+
 /** Returns why no image can be built here, or the platforms for which the engine builds. */
 export async function whatEngineBuilds() {
   const about = await run('docker', ['buildx', 'inspect', '--bootstrap']).catch(() => '');
   if (!about) return { why: 'no container engine with buildx answers' };
   if (/^Driver:\s+docker$/m.test(about))
     return { why: 'this builder cannot write image files, so run docker buildx create --use' };
-  const platforms = ['linux/amd64', 'linux/arm64'].filter((one) => about.includes(one));
+  const platforms = all.filter((one) => about.includes(one));
   return platforms.length > 0 ? { platforms } : { why: 'the engine builds for neither platform' };
 }
 
