@@ -1,5 +1,6 @@
 // Checks what runs without a person: the script and the workflows of CI, and the updates of images.
 
+import { spawnSync } from 'node:child_process';
 import { parse } from 'yaml';
 import { filesIn, read } from './sources';
 
@@ -37,14 +38,42 @@ test('every other group of tests runs for each pull request or once a week', () 
   expect(groups.filter((name) => !run.includes(`npm run ${name}`))).toEqual([]);
 });
 
-test('a tag is published after all checks, as the command of a release builds it, and the workflow names no registry', () => {
-  const { jobs } = workflow('release.yml');
-  expect(jobs.publish).toMatchObject({ needs: 'check' });
-  expect(jobs.check).toEqual({ uses: './.github/workflows/check.yml' });
+const published = workflow('release.yml');
+
+test('a tag is built once, after all checks and as the command of a release allows, and published from that', () => {
+  const { check, build, publish } = published.jobs;
+  expect(check).toEqual({ needs: 'settings', uses: './.github/workflows/check.yml' });
+  expect([build, publish]).toMatchObject([{ needs: 'check' }, { needs: 'build' }]);
   expect(workflow('check.yml').on).toHaveProperty('workflow_call');
-  const runs = runsOf({ ...workflow('release.yml'), jobs: { publish: jobs.publish! } });
-  expect(runs.join()).toContain(`npm run -s release -- "$${'{GITHUB_REF_NAME#v}'}" --dry-run`);
-  expect(runs.join()).not.toMatch(/docker\.io|ghcr|npmjs|pypi\.org|github\.com/);
+  const runs = runsOf({ ...published, jobs: { build: build! } }).join('\n');
+  expect(runs).toContain(`npm run -s release -- "$${'{GITHUB_REF_NAME#v}'}" --publish`);
+  expect(publish!.steps.find(({ uses }) => uses?.includes('checkout'))).toBeUndefined();
+});
+
+test('the workflow of a release names no registry', () => {
+  expect(read(`${folder}/release.yml`).replace(/^#.*/gm, '')).not.toMatch(
+    /docker\.io|ghcr|npmjs|pypi\.org|github\.com|example\.com/,
+  );
+});
+
+test.each([
+  [{}, ''],
+  [{ NPM_REGISTRY: 'https://npm.example.com/' }, ''],
+  [{ NPM_REGISTRY: 'https://npm.example.com' }, 'NPM_REGISTRY'],
+  [{ IMAGES: 'example.com/video', CHARTS: 'oci://example.com/charts' }, ''],
+  [{ IMAGES: 'example.com/video/' }, 'IMAGES'],
+  [{ CHARTS: 'example.com/charts' }, 'CHARTS'],
+  [{ IMAGES: 'example.com/video', CHARTS: 'oci://example.com/video' }, 'CHARTS'],
+])('before all else a release is refused if a place cannot be right: %j', (places, refused) => {
+  const [script = ''] = runsOf({ ...published, jobs: { settings: published.jobs.settings! } });
+  const { status, stdout } = spawnSync('bash', ['-ec', script], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, ...places },
+  });
+  expect([status, stdout.split(' ')[0]]).toEqual([
+    refused ? 1 : 0,
+    refused && `::error::${refused}`,
+  ]);
 });
 
 test.each(filesIn(folder, '.yml'))('%s uses every action by its commit', (path) => {
