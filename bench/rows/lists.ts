@@ -48,7 +48,7 @@ export const listsRow: Row = {
       try {
         return [
           ...(await sizes(one, tasks)),
-          ...(await timeLists(db, ledgerTasks(catalogue), tasks)),
+          ...(await timeLists(db, ledgerTasks(catalogue), tasks, say)),
         ];
       } finally {
         await db.destroy();
@@ -62,12 +62,15 @@ export async function timeLists(
   db: Knex,
   makeTask: ReturnType<typeof ledgerTasks>,
   tasks: number,
+  say: (line: string) => void = () => undefined,
 ): Promise<readonly Finding[]> {
   await addLive(db, makeTask);
   const findings: Finding[] = [];
   const time = async (calls: Calls, when = '', most: number | null = msMax) => {
     for (const [name, call] of Object.entries(calls)) {
-      findings.push(await timeCall(`${name}${when}`, call, most));
+      const finding = await timeCall(`${name}${when}`, call, most);
+      say(`  ${finding.figure}: ${finding.ours.toFixed(1)} ms`);
+      findings.push(finding);
     }
   };
   await time(listsOfCallers(db, tasks));

@@ -22,20 +22,27 @@ export async function inOwnDatabase<T>(
   name: string,
   work: (db: Knex, url: string) => Promise<T>,
 ): Promise<T> {
-  // To drop a database of twenty gigabytes takes longer than a statement of the service.
-  const server = await connectWithoutLimits(serverUrl);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
+  await onServer(serverUrl, `create database ${name}`);
   try {
-    await server.raw(`create database ${name}`);
     const db = await connectWithoutLimits(url.href);
     try {
       await migrate(db);
       return await work(db, url.href);
     } finally {
       await db.destroy();
-      await server.raw(`drop database ${name} with (force)`);
     }
+  } finally {
+    await onServer(serverUrl, `drop database ${name} with (force)`);
+  }
+}
+
+/** To drop a database of twenty gigabytes takes longer than a statement of the service. */
+async function onServer(url: string, statement: string): Promise<void> {
+  const server = await connectWithoutLimits(url);
+  try {
+    await server.raw(statement);
   } finally {
     await server.destroy();
   }
