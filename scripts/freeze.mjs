@@ -1,6 +1,6 @@
 // `npm run release:freeze -- 1.2`: writes anew what later versions are tested against, under
-// test/releases/1.2: the program, the hashes of the schema's steps, recorded names and histories, and
-// rows in every state with the answers to all reads of them.
+// test/releases/1.2: the program, the hashes of the schema's steps, recorded names and histories, what
+// callers and operators are promised by name, and rows in every state with the answers to all reads.
 
 import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -15,6 +15,7 @@ import { asLines } from './frozen';
 import { recordedNames } from './names';
 import { serveRelease, upgraded } from './on-release';
 import { play } from './play';
+import { promises } from './promises';
 import { answersTo, readsOf, withoutVarying } from './reads';
 import { dumpRows, type Frozen, stepsNow } from './rows';
 import { schemaState } from './schema-changes';
@@ -40,6 +41,7 @@ test('the release is frozen, with rows in every state', async () => {
   const release = { ...{ frozenAt: played.frozenAt, steps: played.steps }, accountId, keys };
   const whole = { ...release, names: recordedNames(), schema };
   await writeFile(join(folder, 'release.json'), `${JSON.stringify(whole, null, 1)}\n`);
+  await writeFile(join(folder, 'promises.txt'), `${promises().join('\n')}\n`);
   await writeFile(join(folder, 'rows.jsonl'), asLines(played.rows));
   await writeFile(
     join(folder, 'answers.jsonl'),

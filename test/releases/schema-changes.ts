@@ -25,6 +25,11 @@ export interface SchemaState {
   readonly functions: readonly string[];
   /** What the roles of the processes may do: `role privilege table.column`. */
   readonly privileges: readonly string[];
+  /**
+   * The text of each `function name(types)`, `trigger table.name` and `value table.column`, which is a
+   * default or computed, and `row security table` where there is any.
+   */
+  readonly texts: Readonly<Record<string, string>>;
 }
 
 export async function schemaState(db: Knex): Promise<SchemaState> {
@@ -43,7 +48,7 @@ export async function schemaState(db: Knex): Promise<SchemaState> {
                    where attrelid = conrelid and attnum = any(conkey)) as columns
        from pg_constraint
        left join pg_class on pg_class.oid = conrelid left join pg_type on pg_type.oid = contypid
-      where connamespace = 'public'::regnamespace and contype in ('c', 'f')
+      where connamespace = 'public'::regnamespace and contype in ('c', 'f', 'x')
      union all
      select relname || '.' || indexrelid::regclass, pg_get_indexdef(indexrelid),
             array(select attname::text from pg_attribute
@@ -66,15 +71,33 @@ export async function schemaState(db: Knex): Promise<SchemaState> {
       where table_schema = 'public' and grantee = any(:roles) and privilege_type = 'DELETE'
      union
      select grantee || ' execute ' || routine_name from information_schema.routine_privileges
-      where routine_schema = 'public' and grantee = any(:roles)
+      where routine_schema = 'public' and (grantee = any(:roles) or grantee = 'PUBLIC')
       order by 1`,
     { roles: Object.values(roleNames) },
+  );
+  const texts = await db.raw<{ rows: { name: string; text: string }[] }>(
+    `select 'function ' || oid::regprocedure as name, pg_get_functiondef(oid) as text from pg_proc
+      where pronamespace = 'public'::regnamespace
+     union all
+     select 'trigger ' || relname || '.' || tgname, pg_get_triggerdef(pg_trigger.oid)
+       from pg_trigger join pg_class on pg_class.oid = tgrelid
+      where relnamespace = 'public'::regnamespace and not tgisinternal
+     union all
+     select 'value ' || relname || '.' || attname, pg_get_expr(adbin, adrelid)
+       from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+       join pg_class on pg_class.oid = adrelid
+      where relnamespace = 'public'::regnamespace and relkind = 'r'
+     union all
+     select 'row security ' || relname, 'on' from pg_class
+      where relnamespace = 'public'::regnamespace and relrowsecurity
+      order by 1`,
   );
   return {
     columns: Object.fromEntries(columns.rows.map(({ name, ...column }) => [name, column])),
     limits: Object.fromEntries(limits.rows.map(({ name, ...limit }) => [name, limit])),
     functions: functions.rows.map(({ name }) => name),
     privileges: privileges.rows.map(({ name }) => name),
+    texts: Object.fromEntries(texts.rows.map(({ name, text }) => [name, text])),
   };
 }
 
