@@ -31,12 +31,57 @@ export const breaking: readonly (readonly [step: string, lost: RegExp])[] = [
   ['drop function refuse_stored_task()', /^the function refuse_stored_task\(\).* is gone$/],
   ['revoke execute on function make_key from video_api', /^the privilege "video_api execute/],
   ['revoke select on usage_days from video_api', /^the privilege "video_api select usage_days/],
+  [
+    'revoke execute on function answer_repeat from public',
+    /^the privilege "PUBLIC execute answer_repeat" is gone$/,
+  ],
+  [
+    `create or replace function refuse_stored_task() returns boolean language sql as 'select true'`,
+    /^the function refuse_stored_task\(\) is another one$/,
+  ],
+  [
+    `create trigger a before insert on tasks for each row execute function refuse_change()`,
+    /^the trigger tasks\.a is new$/,
+  ],
+  [
+    `drop trigger transfers_immutable on transfers;
+     create trigger transfers_immutable before update on transfers
+       for each row execute function refuse_change()`,
+    /^the trigger transfers\.transfers_immutable is another one$/,
+  ],
+  [
+    'drop trigger transfers_immutable on transfers',
+    /^the trigger transfers\.transfers_immutable is gone$/,
+  ],
+  ['alter table tasks enable row level security', /^the row security tasks is new$/],
+  [
+    `alter table tasks alter column status set expression as (object->>'state')`,
+    /^the value tasks\.status is another one$/,
+  ],
+  [
+    'alter table callbacks alter column deliveries set default 7',
+    /^the value callbacks\.deliveries is/,
+  ],
+  [
+    'alter table webhooks add constraint a exclude using btree (url with =)',
+    /^webhooks\.a is a new limit: EXCLUDE/,
+  ],
+  [
+    `alter table usage_state add column a int not null default 1;
+     create unique index b on usage_state (a)`,
+    /^usage_state\.b is a new limit/,
+  ],
 ];
 
 export const harmless: readonly string[] = [
   'create table a (b int not null unique)',
   'alter table tasks add column a int check (a > 1)',
   'alter table accounts add column a int not null default 1',
+  'alter table tasks add column a int unique',
+  'alter table tasks add column a bigint generated always as identity unique',
+  `create function a() returns int language sql as 'select 1'`,
+  `create table a (b int); alter table a enable row level security;
+   create trigger c before insert on a for each row execute function refuse_change()`,
   'create index a on tasks (created_at)',
   'grant select on operator_log to video_worker',
   `alter domain removal_cause drop constraint removal_cause_check;

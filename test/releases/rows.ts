@@ -93,8 +93,8 @@ const dayMs = 86_400_000;
 
 /**
  * How far times move, and days: days as far as the day of the movements, so that the usage of a day
- * stays that of its movements. The rows were made within a minute, and none of them may lie behind the
- * midnight before the others, so they get up to a minute older.
+ * stays that of its movements. The rows were made within a minute. No midnight may lie between them, so
+ * shortly after one they get up to a minute older.
  */
 export function moveOf(lastMovementAt: number, frozenAt: number, now: number): Move {
   const exact = lastMovementAt + now - frozenAt;

@@ -110,10 +110,13 @@ export function takenAway(before: SchemaState, after: SchemaState): readonly str
       .filter(([name]) => tables.has(tableOf(name)) && !before.columns[name])
       .filter(([, { mayBeNull, hasDefault }]) => !mayBeNull && !hasDefault)
       .map(([name]) => `${name} is new, must be given, and has no default`),
-    ...Object.entries(after.limits).flatMap(([name, limit]) => limitFault(name, limit, before)),
+    ...Object.entries(after.limits).flatMap(([name, limit]) =>
+      limitFault(name, limit, before, after),
+    ),
     ...before.functions
       .filter((name) => !after.functions.includes(name))
       .map((name) => `the function ${name} is gone`),
+    ...textFaults(before, after),
     ...before.privileges
       .filter((name) => !after.privileges.includes(name) && isStillThere(name, after))
       .map((name) => `the privilege "${name}" is gone`),
@@ -123,11 +126,35 @@ export function takenAway(before: SchemaState, after: SchemaState): readonly str
 const tableOf = (name: string) => name.split('.')[0] ?? '';
 
 /** What is gone itself is named once. */
-const isStillThere = (privilege: string, { columns }: SchemaState) => {
+const isStillThere = (privilege: string, { columns, functions }: SchemaState) => {
   const of = privilege.split(' ').at(-1) ?? '';
-  const isFunction = privilege.includes(' execute ');
-  return isFunction || Object.keys(columns).some((name) => name === of || tableOf(name) === of);
+  if (privilege.includes(' execute ')) return functions.some((name) => name.startsWith(`${of}(`));
+  return Object.keys(columns).some((name) => name === of || tableOf(name) === of);
 };
+
+/**
+ * Functions, triggers and values that are other ones than before, and what stands newly before a table.
+ * Whether another text does the same, only a person can say: a new name beside the old one is safe.
+ */
+function textFaults(before: SchemaState, after: SchemaState): readonly string[] {
+  const isOfOldTable = (name: string) =>
+    /^(trigger|row security) /.test(name) &&
+    Object.keys(before.columns).some(
+      (column) => tableOf(column) === tableOf(name.split(' ').at(-1) ?? ''),
+    );
+  const gone = Object.keys(before.texts).filter((name) => after.texts[name] === undefined);
+  return [
+    ...Object.entries(before.texts)
+      .filter(([name, text]) => (after.texts[name] ?? text) !== text)
+      .map(([name]) => `the ${name} is another one`),
+    ...Object.keys(after.texts)
+      .filter((name) => before.texts[name] === undefined && isOfOldTable(name))
+      .map((name) => `the ${name} is new`),
+    ...gone
+      .filter((name) => name.startsWith('trigger ') && isStillThere(tableOf(name), after))
+      .map((name) => `the ${name} is gone`),
+  ];
+}
 
 function columnFault(name: string, was: Column, { columns }: SchemaState): readonly string[] {
   const now = columns[name];
@@ -139,16 +166,24 @@ function columnFault(name: string, was: Column, { columns }: SchemaState): reado
 
 /**
  * A limit on what was there before is new, or is another one. A longer list of values limits less, and
- * old processes leave new columns empty.
+ * old processes leave new columns empty, or at their one default, which a unique index takes once.
  */
-function limitFault(name: string, limit: Limit, before: SchemaState): readonly string[] {
+function limitFault(
+  name: string,
+  limit: Limit,
+  before: SchemaState,
+  after: SchemaState,
+): readonly string[] {
   const was = before.limits[name];
   const table = tableOf(name);
   const old = [...Object.keys(before.columns), ...Object.keys(before.limits)];
   const isOfNewTable = !old.some((other) => tableOf(other) === table);
   const isOfNewColumns =
     limit.columns.length > 0 && !limit.columns.some((column) => old.includes(`${table}.${column}`));
-  if (was?.text === limit.text || isOfNewTable || isOfNewColumns) return [];
+  const isOfDefaults =
+    limit.text.startsWith('CREATE UNIQUE') &&
+    limit.columns.every((column) => after.texts[`value ${table}.${column}`] !== undefined);
+  if (was?.text === limit.text || isOfNewTable || (isOfNewColumns && !isOfDefaults)) return [];
   const values = valuesIn(limit.text);
   const fewer = valuesIn(was?.text ?? '').filter((value) => !values.includes(value));
   if (was && values.length > 0 && fewer.length === 0) return [];
