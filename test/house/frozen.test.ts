@@ -4,6 +4,7 @@
 import { hashOf, migrations } from '../../src/database/migrations';
 import { frozenRelease, frozenVersions } from '../releases/frozen';
 import { recordedNames } from '../releases/names';
+import { promises, shapeLines } from '../releases/promises';
 import { moveOf } from '../releases/rows';
 
 type Steps = readonly { readonly name: string; readonly hash: string }[];
@@ -29,6 +30,31 @@ testEach('every name that the release %s records is still there', (version) => {
   expect(names.length).toBeGreaterThan(20);
   const now = recordedNames();
   expect(names.filter((name) => !now.includes(name))).toEqual([]);
+});
+
+testEach('everything that the release %s promises by a name is still there', (version) => {
+  const kept = frozenRelease(version).promises;
+  const kinds = ['setting', 'error', 'metric', 'alert', 'command', 'api', 'admin', 'npm', 'python'];
+  for (const kind of kinds)
+    expect(kept.filter((line) => line.startsWith(`${kind} `)).length).toBeGreaterThan(4);
+  const now = new Set(promises());
+  expect(kept.filter((line) => !now.has(line))).toEqual([]);
+});
+
+test('what a request and an answer promise is found', () => {
+  const shape = { type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['b'] };
+  expect(shapeLines('x', shape, true)).toEqual([
+    'x: object',
+    'x.a: string',
+    'x.a, may be absent',
+    'x.b',
+  ]);
+  expect(shapeLines('x', shape, false)).toEqual([
+    'x: object',
+    'x.a: string',
+    'x.b',
+    'x.b, always there',
+  ]);
 });
 
 test('an edited, a renamed, a removed and an inserted step are found, and one at the end is right', () => {

@@ -15,6 +15,7 @@ export interface Release extends Frozen {
   readonly keys: PlayedKeys;
   readonly schema: SchemaState;
   readonly answers: readonly Answered[];
+  readonly promises: readonly string[];
 }
 
 /** The frozen versions, the oldest first. */
@@ -28,8 +29,8 @@ export function frozenRelease(version: string, folder = join(__dirname, version)
   const text = (name: string) => readFileSync(join(folder, name), 'utf8');
   const lines = (name: string) => text(name).trim().split('\n');
   return {
-    ...(JSON.parse(text('release.json')) as Omit<Release, 'rows' | 'answers'>),
-    ...{ version, folder },
+    ...(JSON.parse(text('release.json')) as Omit<Release, 'rows' | 'answers' | 'promises'>),
+    ...{ version, folder, promises: lines('promises.txt') },
     rows: lines('rows.jsonl').map((line) => JSON.parse(line) as TableRow),
     answers: lines('answers.jsonl').map((line) => JSON.parse(line) as Answered),
   };

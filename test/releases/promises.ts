@@ -144,7 +144,7 @@ const contentLines = (at: string, { content = {} }: Content, isRequest: boolean)
   );
 
 /** In a request nothing more may be required; in an answer nothing that was always there may be absent. */
-function shapeLines(at: string, shape: Shape, isRequest: boolean): readonly string[] {
+export function shapeLines(at: string, shape: Shape, isRequest: boolean): readonly string[] {
   const { required = [], properties = {}, additionalProperties: others } = shape;
   const inner = (name: string, of: Shape) => shapeLines(`${at}${name}`, of, isRequest);
   const values = shape.enum ?? (shape.const === undefined ? [] : [shape.const]);
