@@ -1,7 +1,8 @@
 // Two projects: `fast` needs no server and takes seconds, `stack` runs against a real PostgreSQL
 // and a real Temporal that are started once for the whole run.
 const common = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.js',
+  runtime: '<rootDir>/test/support/jest/runtime.js',
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',
@@ -102,7 +103,7 @@ module.exports = {
       globalSetup: '<rootDir>/test/support/cluster-setup.ts',
     },
   ],
-  // A worker keeps about 50 MB of each of its files. A new one has less to search for garbage.
+  // A worker keeps memory of its largest files. A new one has less to search for garbage.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
+import { IllegalStateError } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import { addSearchAttributes } from '../../src/engine/setup';
@@ -10,12 +11,17 @@ import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 import { starting } from './starting';
 
-// Jest prints the log of a worker between the test results, so only errors are logged.
-Runtime.install({
-  logger: new DefaultLogger('ERROR'),
-  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
-  shutdownSignals: [],
-});
+// Jest prints the log of a worker between the test results, so only errors are logged. The files of a
+// jest worker share Temporal's core, so an earlier file may have installed it.
+try {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+    shutdownSignals: [],
+  });
+} catch (error) {
+  if (!(error instanceof IllegalStateError)) throw error;
+}
 
 export const temporalAddress = () => required('TEST_TEMPORAL_ADDRESS');
 

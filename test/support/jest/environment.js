@@ -1,0 +1,56 @@
+// Runs a test file in the realm of its jest worker, so that the files of a worker can share the
+// packages (runtime.js). What a file changes in the realm is undone at its end.
+
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+const ofPackages = new Set();
+
+module.exports = class OneRealm {
+  global = globalThis;
+  moduleMocker = new ModuleMocker(globalThis);
+  // Those of jest before version 27, which no test uses.
+  fakeTimers = null;
+
+  constructor({ projectConfig }) {
+    this.before = {
+      globals: Object.getOwnPropertyDescriptors(globalThis),
+      env: { ...process.env },
+      exit: process.exit,
+    };
+    Object.assign(globalThis, projectConfig.globals);
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup() {}
+
+  /** Loads a package. Its globals stay, because it is loaded only once. */
+  withPackage(load) {
+    const known = new Set(Reflect.ownKeys(globalThis));
+    const loaded = load();
+    for (const key of Reflect.ownKeys(globalThis)) if (!known.has(key)) ofPackages.add(key);
+    return loaded;
+  }
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    const { globals, env, exit } = this.before;
+    for (const key of Reflect.ownKeys(globalThis)) {
+      const { writable, value } = globals[key] ?? {};
+      // Node defines those that are not writable at their first use.
+      if (writable) globalThis[key] = value;
+      else if (!(key in globals || ofPackages.has(key))) Reflect.deleteProperty(globalThis, key);
+    }
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    process.exit = exit;
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return globalThis;
+  }
+};
