@@ -1,10 +1,31 @@
 // Runs a test file in the realm of its jest worker, so that the files of a worker can share the
 // packages (runtime.js). What a file changes in the realm is undone at its end.
 
+const timers = require('node:timers');
+const laterTimers = require('node:timers/promises');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 const ofPackages = new Set();
+
+const faked =
+  /^(Date|Intl|(set|clear)(Timeout|Interval|Immediate)|queueMicrotask|nextTick|hrtime)$/;
+const clock = [globalThis, process, timers, laterTimers].flatMap((holder) =>
+  Object.getOwnPropertyNames(holder)
+    .filter((name) => faked.test(name))
+    .map((name) => ({ holder, name, real: holder[name] })),
+);
+
+/** A package keeps the timers that it finds when it is loaded, so it finds no fake ones. */
+function withRealClock(load) {
+  const now = clock.map(({ holder, name }) => holder[name]);
+  for (const { holder, name, real } of clock) holder[name] = real;
+  try {
+    return load();
+  } finally {
+    for (const [index, { holder, name }] of clock.entries()) holder[name] = now[index];
+  }
+}
 
 module.exports = class OneRealm {
   global = globalThis;
@@ -27,7 +48,7 @@ module.exports = class OneRealm {
   /** Loads a package. Its globals stay, because it is loaded only once. */
   withPackage(load) {
     const known = new Set(Reflect.ownKeys(globalThis));
-    const loaded = load();
+    const loaded = withRealClock(load);
     for (const key of Reflect.ownKeys(globalThis)) if (!known.has(key)) ofPackages.add(key);
     return loaded;
   }
