@@ -67,6 +67,8 @@ async function main() {
     if (unready.length > 0) say(`First:\n${list(unready)}`);
     return;
   }
+  // The tag is there: it started the workflow.
+  if (publish) return;
   await run('git', [
     'tag',
     '--annotate',

@@ -134,6 +134,57 @@ test('what a tag publishes is its own commit, ready, with the images for both pl
   ).toBe('[["let an engine build the images for linux/arm64"],[]]');
 });
 
+test('`--publish` builds the commit of the tag, and makes no other tag', () => {
+  tellOf(`${version} - 2026-01-02`);
+  // The tools leave nothing, or what a release needs of them.
+  const bin = join(copy, '.git/bin');
+  mkdirSync(bin);
+  const tool = (path: string, script: string) =>
+    writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  tool(join(bin, 'npm'), 'for last; do :; done; touch "$4/client.tgz"; ls "$last" > /dev/null');
+  tool(join(bin, 'python3'), 'touch "$4/client.whl"');
+  tool(
+    join(bin, 'docker'),
+    `case "$*" in 'buildx inspect'*)
+      printf 'Driver: docker-container\\nPlatforms: linux/amd64, linux/arm64\\n' ;;
+    *) for arg; do case $arg in type=oci,dest=*) touch "\${arg#type=oci,dest=}" ;; esac; done ;; esac`,
+  );
+  mkdirSync(join(copy, 'node_modules/.bin'), { recursive: true });
+  tool(
+    join(copy, 'node_modules/.bin/tsc'),
+    '[ -z "$4" ] || { mkdir -p "$4" && cp -r .git/compiled/. "$4"; }',
+  );
+  build('x', 'one');
+  cpSync(join(copy, 'dist'), join(copy, '.git/compiled'), { recursive: true });
+  writeFileSync(
+    join(copy, 'scripts/lib/bundle.mjs'),
+    `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv[2], 'one');`,
+  );
+  writeFileSync(join(copy, 'scripts/sbom.mjs'), `process.stdout.write('{}');`);
+  writeFileSync(join(copy, '.gitignore'), 'node_modules\ndist\n.release\n');
+  for (const name of ['studio/assets', 'clients/typescript', 'clients/typescript/src', 'src'])
+    mkdirSync(join(copy, name), { recursive: true });
+  for (const name of [
+    ...['tsconfig.json', 'tsconfig.build.json', 'clients/typescript/tsconfig.json'],
+    ...['LICENSE', 'clients/typescript/README.md'],
+  ])
+    cpSync(join(project, name), join(copy, name));
+  freeze(version.split('.').slice(0, 2).join('.'));
+  git('add', '.');
+  git('commit', '--quiet', '--message', 'ready');
+  git('tag', '--annotate', `v${version}`, '--message', 'the release');
+  const tagged = git('show-ref', '--tags');
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['scripts/release.mjs', version, '--publish'],
+    { cwd: copy, encoding: 'utf8', env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } },
+  );
+  expect([status, stderr.replace(/^[…✓].*\n/gm, '')]).toEqual([0, '']);
+  for (const file of ['SHA256SUMS', 'NOTES.md', `studio-${version}.oci.tar`, 'client.tgz'])
+    expect(stdout).toContain(file);
+  expect(git('show-ref', '--tags')).toBe(tagged);
+});
+
 /** A folder with git alone. */
 function withoutDocker(): string {
   const folder = join(copy, '.git/only');
@@ -153,6 +204,17 @@ function build(hash: string, code: string): void {
   writeFileSync(join(copy, 'dist/workflow-bundle.js'), code);
 }
 
+/** Freezes what build('x', …) made. */
+function freeze(minor: string): void {
+  const folder = join(copy, 'test/releases', minor);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'release.json'),
+    JSON.stringify({ steps: [{ name: '0001_a', hash: 'x' }] }),
+  );
+  inCopy(`writeFileSync('${join(folder, 'program.json.br')}', frozen.packedProgram())`);
+}
+
 function inCopy(code: string): string {
   const script = `import * as artifacts from './scripts/lib/release/artifacts.mjs';
     import * as frozen from './scripts/lib/release/frozen.mjs';
@@ -170,14 +232,16 @@ test('a release needs frozen what it publishes: its schema, and for a new minor 
   const unfrozen = (of: string) => inCopy(`console.log(frozen.unfrozen('${of}').join())`);
   build('x', 'one');
   expect(unfrozen('1.2.0')).toBe('freeze what is released: npm run release:freeze -- 1.2');
-  const folder = join(copy, 'test/releases/1.2');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    join(folder, 'release.json'),
-    JSON.stringify({ steps: [{ name: '0001_a', hash: 'x' }] }),
-  );
-  inCopy(`writeFileSync('test/releases/1.2/program.json.br', frozen.packedProgram())`);
+  freeze('1.2');
   expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual(['', '']);
+  const about = JSON.parse(read('package.json'));
+  const aboutWith = (change: object) =>
+    writeFileSync(join(copy, 'package.json'), JSON.stringify({ ...about, ...change }));
+  aboutWith({ devDependencies: { jest: '99.0.0' }, scripts: { fix: 'another' } });
+  expect(unfrozen('1.2.0')).toBe('');
+  aboutWith({ dependencies: { koa: '99.0.0' } });
+  expect(unfrozen('1.2.0')).toContain('the program is another one');
+  aboutWith({});
   build('x', 'two');
   expect([unfrozen('1.2.0'), unfrozen('1.2.1')]).toEqual([
     expect.stringMatching(/^freeze again, because the program is another one: npm run .* 1\.2$/),

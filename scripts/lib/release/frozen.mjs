@@ -22,13 +22,22 @@ function program() {
       .map((name) => `dist/${folder}/${name}`),
   );
   const every = ['package.json', 'dist/workflow-bundle.js', ...files].sort();
-  const textOf = (path) =>
-    readFileSync(join(root, path), 'utf8').replaceAll(
+  const textOf = (path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    if (path === 'package.json') return withoutDevelopment(text);
+    return text.replaceAll(
       /\n\/\/# sourceMappingURL=(data:.*,)?.*/g,
       // The SDK wants a map in the bundle of the workflows; this one is empty.
       (_, inline) => (inline ? `\n//# sourceMappingURL=${inline}${emptyMap}` : ''),
     );
+  };
   return JSON.stringify(Object.fromEntries(every.map((path) => [path, textOf(path)])));
+}
+
+/** A new version of a development tool, or another command for developers, makes no other program. */
+function withoutDevelopment(text) {
+  const { scripts: _scripts, devDependencies: _tools, ...about } = JSON.parse(text);
+  return `${JSON.stringify(about, null, 2)}\n`;
 }
 
 export function packedProgram() {
