@@ -1,0 +1,167 @@
+// Runs steps of the workflow that publishes a tag, with other tools than the true ones on the PATH. The
+// index of Python packages is a true server.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+
+interface Workflow {
+  readonly defaults: { readonly run: { readonly shell: string } };
+  readonly jobs: {
+    readonly publish: {
+      readonly env: { readonly ABSENT: string };
+      readonly steps: readonly { readonly run?: string }[];
+    };
+  };
+}
+
+const file = resolve(__dirname, '../../.github/workflows/release.yml');
+const { defaults, jobs } = parse(readFileSync(file, 'utf8')) as Workflow;
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'video-publish-'));
+  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'files'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const tool = (name: string, script: string) =>
+  writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+
+/** Runs the step that has this text, as GitHub does. */
+function runStep(part: string, env: Readonly<Record<string, string>>) {
+  const script = jobs.publish.steps.find(({ run }) => run?.includes(part))?.run ?? '';
+  // GitHub adds the options only if the shell is named.
+  expect([defaults.run.shell, script]).toEqual(['bash', expect.stringContaining(part)]);
+  const args = ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script];
+  const places = { FOLDER: 'files', VERSION: '1.2.3', ABSENT: jobs.publish.env.ABSENT };
+  const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+  return new Promise<{ code: unknown; out: string }>((done) =>
+    execFile('bash', args, { cwd: folder, env: { ...places, PATH, ...env } }, (error, out) =>
+      done({ code: error?.code ?? 0, out }),
+    ),
+  );
+}
+
+describe('the Python package', () => {
+  const name = 'video_generation_client-1.2.3.tar.gz';
+  const hash = createHash('sha256').update('bytes').digest('hex');
+
+  async function publishTo(path: string, answer: { status: number; page?: string }) {
+    const asked: string[] = [];
+    const index = createServer(({ url, headers }, response) => {
+      asked.push(`${url} ${headers.authorization}`);
+      response.writeHead(answer.status).end(answer.page);
+    });
+    await new Promise<void>((done) => index.listen(0, '127.0.0.1', done));
+    writeFileSync(join(folder, 'files', name), 'bytes');
+    tool('python3', `case "$*" in *upload*) echo "uploads \${*##*/}" ;; esac`);
+    try {
+      const url = `http://127.0.0.1:${(index.address() as AddressInfo).port}${path}`;
+      const secrets = { TWINE_USERNAME: '__token__', TWINE_PASSWORD: 'pw' };
+      return { asked, ...(await runStep('twine', { PYPI_URL: url, ...secrets })) };
+    } finally {
+      index.close();
+    }
+  }
+
+  const other = '0'.repeat(64);
+  test.each([
+    ['goes to an index that has nothing', { status: 404 }, 0, `uploads ${name}`],
+    [
+      'goes to an index that has another version',
+      { status: 200, page: `<a href="../video_generation_client-1.2.2.tar.gz#sha256=${hash}">` },
+      ...([0, `uploads ${name}`] as const),
+    ],
+    [
+      'is left alone where the index has the same bytes',
+      { status: 200, page: `<a href="https://files.example.com/${name}#sha256=${hash}">` },
+      ...([0, `${name} is there`] as const),
+    ],
+    [
+      'is refused where the index has other bytes',
+      { status: 200, page: `<a href="${name}#sha256=${other}">` },
+      ...([1, 'has another'] as const),
+    ],
+    ['is not sent blindly', { status: 503 }, 1, 'answers 503'],
+  ])('%s', async (_, answer, code, says) => {
+    const done = await publishTo('/legacy/', answer);
+    expect(done).toMatchObject({ code, out: expect.stringContaining(says) });
+    expect(done.out.includes('uploads')).toBe(says.startsWith('uploads'));
+  });
+
+  test.each(['/legacy/', '/legacy', '/', ''])(
+    'is looked for beside where it is uploaded: "%s"',
+    async (path) => {
+      const { asked } = await publishTo(path, { status: 404 });
+      const who = `Basic ${Buffer.from('__token__:pw').toString('base64')}`;
+      expect(asked).toEqual([`/simple/video-generation-client/ ${who}`]);
+    },
+  );
+
+  test('is looked for in the index of which only the uploads have a host', async () => {
+    tool('python3', '');
+    tool('curl', 'for page; do :; done; echo "$page" > asked; echo 503');
+    await runStep('twine', { PYPI_URL: 'https://upload.example.com/legacy/' });
+    expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe(
+      'https://example.com/simple/video-generation-client/\n',
+    );
+  });
+});
+
+describe.each([
+  ['skopeo copy', { IMAGES: 'example.com/video' }],
+  ['helm push', { CHARTS: 'oci://example.com/charts' }],
+])('%s', (command, places) => {
+  test.each([
+    ['reading manifest 1.2.3 in example.com/x: manifest unknown', 0],
+    ['name unknown: repository name not known to registry', 0],
+    ['unknown: artifact video:1.2.3 not found', 0],
+    ['received unexpected HTTP status: 503 Service Unavailable', 1],
+    ['dial tcp: lookup example.com: i/o timeout', 1],
+  ])('after "%s" ends with %d', async (why, code) => {
+    for (const name of ['skopeo', 'helm'])
+      tool(
+        name,
+        `case "$*" in
+          inspect*oci-archive:*) echo '{}' ;;
+          inspect*) echo '${why}' >&2; exit 1 ;;
+          *) echo "${name} $1" ;;
+        esac`,
+      );
+    const done = await runStep(command, { ...places, GITHUB_OUTPUT: join(folder, 'output') });
+    expect([done.code, done.out.includes(command)]).toEqual([code, code === 0]);
+    expect(done.out.includes(why)).toBe(code === 1);
+  });
+});
+
+describe('the version that people get who ask for none', () => {
+  const env = () => ({
+    GITHUB_REF_NAME: 'v1.2.3',
+    GH_REPO: 'owner/video',
+    GITHUB_ENV: join(folder, 'env'),
+  });
+
+  test.each([
+    ['v1.2.3', 'LATEST=true\nNPM_TAG=latest'],
+    ['v1.10.0', 'LATEST=false\nNPM_TAG=release-1.2'],
+  ])('is %s, the newest', async (newest, written) => {
+    tool('gh', `printf 'v1.2.3\\nnightly\\n${newest}\\n'`);
+    expect(await runStep('newest', env())).toMatchObject({ code: 0 });
+    expect(readFileSync(join(folder, 'env'), 'utf8')).toBe(`VERSION=1.2.3\n${written}\n`);
+  });
+
+  test.each(['exit 1', 'echo v1.2.2; exit 1', 'exit 0'])(
+    'is not guessed if the tags cannot be read: %s',
+    async (script) => {
+      tool('gh', script);
+      expect(await runStep('newest', env())).toMatchObject({ code: 1 });
+    },
+  );
+});
