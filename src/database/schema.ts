@@ -322,12 +322,12 @@ create index task_labels_list
 const jobs = `
 -- One job. Its state is one of these:
 --   planned   no channel has the job; stored when the task opens, or when its generation succeeds
---   waiting   all of its \`channels\` are full; one with a free slot gives the job a turn. Most jobs
---             skip this state
+--   waiting   none of its \`channels\` takes it, and one is full; one with a free slot gives the job a
+--             turn. Most jobs skip this state
 --   sending   stored before the create request is sent, so that a crash in between is noticed
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
 --   reported  the job has ended; its activity is notified until the task goes on
---   closed    nobody waits for the job any more: the task has gone on or has ended
+--   closed    nobody waits for the job any more: its workflow reads the end in this row, or has ended
 -- A job goes back from \`sending\` to planned if its create was refused or not sent, and from
 -- \`waiting\` to planned if all of its channels have left the catalogue. It then owes the turn until its
 -- workflow is told.
@@ -647,6 +647,7 @@ const files = `
 --   awaited  the bytes are still to be copied or received
 --   stored   the storage has the bytes; length, type and digest are known
 --   removed  the link has ended; removed_at is null until the bytes are deleted
+-- The results of a failed task expire at its end.
 create table files (
   id                text primary key,
   account_id        text not null references accounts (id),
