@@ -47,8 +47,10 @@ export async function removeResults(
     let gone: readonly ResultRole[] = [];
     await changeFinalObject(trx, taskId, async (object) => {
       const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
+        // All bytes of a stored result have arrived, so they are deleted at once.
         `update files set state = 'removed', removed_because = ?,
-                          expires_at = least(expires_at, now())
+                          expires_at = least(expires_at, now()),
+                          due_at = case state when 'stored' then null else due_at end
           where task_id = ? and role = any(?) and state <> 'removed'
          returning role`,
         [because, taskId, [...roles]],
