@@ -62,10 +62,7 @@ async function countContent(trx: Knex.Transaction, accountId: string) {
   return counts;
 }
 
-/**
- * The next finished tasks that are not erased yet, newest first. Version 1.0 marked tasks as forgotten
- * while it left some of their rows: these tasks are erased again.
- */
+/** The next finished tasks that are not erased yet, newest first. */
 export async function listErasable(
   db: Knex,
   page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
@@ -73,7 +70,7 @@ export async function listErasable(
   const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
     `select id, object from tasks
       where account_id = :accountId and finished_at is not null
-        and (${isNotErased} or request_hash = '' and plan::text <> '{}')
+        and ${isNotErased}
         and exists (select from accounts where id = :accountId and disabled_at is not null)
         and (cast(:after as text) is null or (created_at, id) <
              (select created_at, id from tasks where id = :after and account_id = :accountId))

@@ -283,17 +283,6 @@ test('an erased account that is enabled again keeps the rest of its tasks as lon
   expect(await restOf(ids)).toEqual(nothing);
 });
 
-test('a repeated erasure takes the rows that version 1.0 has left', async () => {
-  const accountId = await anAccountWith(db, 'acct', 1_000_000);
-  const ids = [await plant(accountId, { daysAgo: 10 })];
-  await erase(accountId);
-  await db('tasks').update({ request_hash: '' });
-  await later(30);
-  expect(await forgetOld()).toBe(0);
-  await erase(accountId);
-  expect(await restOf(ids)).toEqual(nothing);
-});
-
 test('an open task is never forgotten', async () => {
   const accountId = await anAccountWith(db, 'acct', 1_000_000);
   const id = aTaskId();
