@@ -73,7 +73,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     try {
       return await starting(() => tryWorld(options));
     } catch (error) {
-      if (tries === 3 || options.cluster || !/Port \d+ is taken/.test(String(error))) throw error;
+      if (
+        tries === 3 ||
+        options.cluster ||
+        !/Port \d+ is taken|address already in use/i.test(String(error))
+      )
+        throw error;
     }
   }
 }
