@@ -39,7 +39,7 @@ test('the concurrent creates of one account are limited, and creates of another 
   const budget = { accountId: api.accountId, keyId: null, period: 'day' } as const;
   await setBudget(api.db, { ...budget, limitMicros: 10 ** 15 });
   const lock = await api.db.transaction();
-  await lock.raw('select 1 from budgets for update');
+  await lock.raw('select 1 from balances where account_id = ? for update', [api.accountId]);
   const creates = Array.from({ length: 12 }, () => api.create());
   await until('two wait', async () => (await statementsWaiting(api.db)) === 2);
   const others = Array.from({ length: 12 }, () =>

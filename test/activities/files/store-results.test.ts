@@ -95,6 +95,17 @@ test('a file of a task that has not ended cannot be removed by the operator', as
   expect(await store(taskId)).toMatchObject({ stored: true });
 });
 
+test('the bytes of a stored file that the operator removes are deleted at once', async () => {
+  const { db } = database;
+  const { storage } = upstream.deps;
+  const { taskId, fileId } = await aTaskWithAwaitedVideo();
+  await deleteDueFiles({ db, storage });
+  expect(await markStored(db, fileId, storedBytes, 30)).not.toBeNull();
+  await endTask(db, taskId);
+  expect(await takeDown(db, fileId)).toMatchObject({ id: fileId });
+  expect(await deleteDueFiles({ db, storage })).toBe(1);
+});
+
 test('an attempt that gives up too late keeps the results that another attempt has stored', async () => {
   const { taskId, fileId } = await aTaskWithAwaitedVideo();
   expect(await markStored(database.db, fileId, storedBytes, 30)).not.toBeNull();
