@@ -114,6 +114,21 @@ describeInBrowser('the pages of customers', () => {
     expect(await row.count()).toBe(1);
   });
 
+  test('a double click on a credit moves the money once', async () => {
+    await site.signIn('owner', `#/customers/${accountId}`);
+    await button('Credit').click();
+    await dialog().getByLabel('Amount').fill('6');
+    await dialog().getByLabel('Reason').fill('double click');
+    await dialog().getByLabel('Why').fill('test');
+    await dialog().getByRole('button', { name: 'Next' }).click();
+    await dialog().getByRole('button', { name: 'Credit' }).dblclick();
+    await dialog().getByText('It is recorded as').waitFor();
+    const { json } = await admin(`log --account ${accountId} --json`);
+    expect(json.filter(({ command }: { command: string }) => /click/.test(command))).toHaveLength(
+      1,
+    );
+  });
+
   test('a form whose answer was lost is closed, and opened after a reload, moves the money once', async () => {
     await site.signIn('owner', `#/customers/${accountId}`);
     const available = async () => (await admin(`accounts show ${accountId} --json`)).json.available;
