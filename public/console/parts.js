@@ -54,18 +54,19 @@ export function Facts({ rows }) {
   </dl>`;
 }
 
+const customerAnchor = (id, name, title) =>
+  html`<a href=${`#/customers/${encodeURIComponent(id)}`} title=${title}>
+    <${Foreign} text=${name || id} /></a>`;
+
 export const customerLink = (id, name) =>
   id
-    ? html`<a href=${`#/customers/${encodeURIComponent(id)}`}><${Foreign} text=${name || id} /></a>
+    ? html`${customerAnchor(id, name)}
       ${name && html` <code><${Foreign} text=${id} /></code>`}`
     : '–';
 
 /** The customer of a row in a list: its name, with its id as the tooltip. */
 export const customerOf = ({ accountId, accountName }) =>
-  accountId
-    ? html`<a href=${`#/customers/${encodeURIComponent(accountId)}`} title=${accountId}>
-        <${Foreign} text=${accountName || accountId} /></a>`
-    : '–';
+  accountId ? customerAnchor(accountId, accountName, accountId) : '–';
 
 export const taskLink = (id) =>
   id && html`<a class="whole" href=${`#/tasks/${id}`}>…${id.slice(-6)}</a>`;
