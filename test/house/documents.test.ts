@@ -10,7 +10,7 @@ import { accountSchema, createdSchema, taskSchema } from '../../src/contract/rep
 import { schema } from '../../src/database/schema';
 import { expectTable } from '../support/document-tables';
 import { alertTable, errorTable, fieldTable, limitTable, settingTable } from './generated-tables';
-import { filesIn, read, root } from './sources';
+import { filesIn, headingsOf, read, root } from './sources';
 
 const documents = filesIn('.', '.md').filter((path) => !path.startsWith('public/vendor/'));
 const readme = read('README.md');
@@ -147,19 +147,6 @@ function leadsSomewhere(from: string, link: string): boolean {
   const target = file === '' ? from : normalize(join(dirname(from), file));
   if (!existsSync(join(root, target))) return false;
   return heading === undefined || !target.endsWith('.md') || headingsOf(target).has(heading);
-}
-
-/** Returns headings in the form of links: lower case, no punctuation, hyphens for spaces. */
-function headingsOf(path: string): Set<string> {
-  const headings = read(path).matchAll(/^#+ (.+)$/gm);
-  return new Set(
-    [...headings].map(([, text = '']) =>
-      text
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-        .replace(/\s/g, '-'),
-    ),
-  );
 }
 
 /**

@@ -24,6 +24,19 @@ export function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
+/** A heading in the form of a link: lower case, no punctuation, hyphens for spaces. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+/** The headings of a page, in the form of links. */
+export function headingsOf(path: string): Set<string> {
+  const headings = read(path).matchAll(/^#+ (.+)$/gm);
+  return new Set([...headings].map(([, text = '']) => anchorOf(text)));
+}
+
 /**
  * Returns the file without comments, so that a comment about an import is not read as an import.
  * Strings with `//` are kept.

@@ -2,7 +2,7 @@
 // metric must exist, and every metric must be used. Every panel and alert must be explained.
 
 import { type MetricDefinition, metrics } from '../../src/telemetry/metrics';
-import { filesIn, read } from '../house/sources';
+import { anchorOf, filesIn, headingsOf, read } from '../house/sources';
 import { alerts, groupedBy, panels, panelsOfDashboard, symptomsPage, usesOf } from './ops';
 
 const expressions = [...panels(), ...alerts()];
@@ -107,13 +107,8 @@ test('an alert about the first fault of a class also finds a class that had no f
   expect(blind).toEqual([]);
 });
 
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\w\s-]/g, '')
-    .replaceAll(' ', '-');
 const anchors = ['docs/symptoms.md', 'docs/sizing.md'].flatMap((page) =>
-  [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => `${page}#${anchorOf(heading)}`),
+  [...headingsOf(page)].map((heading) => `${page}#${heading}`),
 );
 
 test('every heading that a panel quotes stands in docs/symptoms.md or docs/sizing.md', () => {
