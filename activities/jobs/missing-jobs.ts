@@ -1,7 +1,7 @@
 // Handles jobs that a provider no longer lists. A job that is absent in three polls is read
-// individually. A job that is unknown then too is missing: it is logged and loses its slot; later its task ends. But if
-// a provider lists none of our jobs, an operator is alerted and no task ends (docs/decisions.md,
-// 36).
+// individually. A job that is unknown then too is missing: it is logged and loses its slot. After an hour
+// its task ends, but only while the provider lists other jobs of ours; if it lists none, an operator is
+// alerted (docs/decisions.md, 36).
 
 import type { Channel } from '../../src/catalogue/catalogue.rules';
 import type { JobReport } from '../../src/jobs/job.rules';

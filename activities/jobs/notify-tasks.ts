@@ -1,7 +1,8 @@
 // Notifies workflows about their jobs. A workflow gets a signal if its job runs or can have a free
 // slot. The end of a job completes the activity that placed the job. Notifications may be repeated.
-// If the notification about an end or a free slot fails, the notification is sent again later. The
-// signal of a running job is not sent again, because the row already shows that the job runs.
+// An end that could not be told stays owed; a turn that could not be told is taken back, and a later round
+// gives it again. The signal of a running job is not sent again, because the row already shows that the
+// job runs.
 
 import type { Client } from '@temporalio/client';
 import { ActivityNotFoundError, WorkflowNotFoundError } from '@temporalio/client';

@@ -132,6 +132,10 @@ class Placement {
     }
   }
 
+  /**
+   * Takes a slot at the first channel that does not rest and has one. `moved`: the job is past `waiting`,
+   * because an earlier attempt has sent it, or its task is past its deadline or has ended.
+   */
   private async offer(): Promise<PlacingEvent> {
     const { deps, input } = this;
     for (let next = this.left.shift(); next; next = this.left.shift()) {

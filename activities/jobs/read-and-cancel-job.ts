@@ -1,5 +1,5 @@
-// Reads a single job at the deadline of its task, and cancels single jobs for the workflow and the
-// duty `cancel`. Regular polling is in watch-channel.ts.
+// Reads a single job at the deadline of its task, for the workflow and for the reconciler, and cancels
+// single jobs for the workflow and the duty `cancel`. Regular polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { assert } from '../../src/assert';

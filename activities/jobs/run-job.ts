@@ -1,4 +1,6 @@
-// Runs the job of a task: places it at one of its channels, and waits for its end.
+// Runs the job of a task: places it at one of its channels, and waits for its end. Each attempt begins the
+// same way, as if the job were new. If an earlier attempt has sent it, the first slot cannot be taken, and
+// src/jobs/placing.rules.ts decides what follows from the row.
 
 import { ApplicationFailure, CompleteAsyncError } from '@temporalio/activity';
 import type { Knex } from 'knex';

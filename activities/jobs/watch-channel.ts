@@ -1,7 +1,7 @@
-// The watcher: a loop for each channel. The loop polls open jobs with a few list requests, stores the changes, and then notifies the tasks. While a task waits for
-// its job, the task costs only a row of the database. Two loops on one channel do no harm, because
-// a late report never sets a row or a workflow back to an earlier state (docs/decisions.md, 3 and
-// 4).
+// The watcher: a loop for each channel. The loop polls open jobs with a few list requests, stores the
+// changes, and then notifies the tasks. While a task waits for its job, the task costs only a row of the
+// database. Two loops on one channel do no harm, because a late report never sets a row or a workflow
+// back to an earlier state (docs/decisions.md, 3 and 4).
 
 import { setTimeout } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';

@@ -116,7 +116,7 @@ export async function finishAttempt(
   );
 }
 
-/** Ends a delivery that an operator cancelled. It is not started again. */
+/** Ends a delivery that an operator cancelled, or whose webhook was deleted. It is not started again. */
 export async function stopDelivery(db: Knex, taskId: string, delivery: number): Promise<void> {
   await db.raw(
     `update callbacks set state = 'stopped', next_at = null, changed_at = now()

@@ -114,8 +114,8 @@ export type PlacedJob =
   | { readonly outcome: 'ended'; readonly report: JobReport }
   | { readonly outcome: 'rejected'; readonly report: JobReport }
   /**
-   * All channels of the job are full. A watcher signals `turn` when one of these channels has a
-   * free slot.
+   * No channel of the job takes it, and one is full. A watcher signals `turn` when one of them has a free
+   * slot.
    */
   | { readonly outcome: 'waiting' };
 

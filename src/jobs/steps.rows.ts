@@ -201,8 +201,8 @@ export async function storeReports<News extends JobNews>(
  * succeeded and the task has a super-resolution, the job for it is planned too. What callers see of
  * a live task is derived from these rows, so the row of the task does not change. The cost of a
  * succeeded job is stored too, because the report and the plan are forgotten earlier. Returns the
- * changes that were stored; the caller tells them. The others came too late: the row has the report of the job's end, or
- * the job is closed.
+ * changes that were stored; the caller tells them. The others came too late: the row has the report of
+ * the job's end, or the job is closed.
  */
 async function storeTogether<News extends JobNews>(
   db: Knex,

@@ -1,6 +1,7 @@
-// A new attempt of the activity `runJob` takes over the job of an earlier attempt, whatever its
-// state. From then on, a rejection that the earlier attempt receives is ignored (forgetSending and
-// storeRejected in steps.rows.ts).
+// An attempt of the activity `runJob` that can take no slot, because the job is past `waiting` or its
+// task is over, takes the job over from the earlier attempt, whatever its state. From then on, a rejection
+// that the earlier attempt receives is ignored (forgetSending and storeRejected in steps.rows.ts); a job
+// that it gets counts (storeOpened).
 
 import type { Knex } from 'knex';
 import type { JobName } from './job.rules';

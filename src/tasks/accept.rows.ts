@@ -1,9 +1,9 @@
 // Stores a create as a pending task. One statement checks the account, stores the task, counts it in
-// the pending sums of the account, and keeps its input files until its deadline. No money moves. A refused create takes no lock. The sums are
-// changed under the lock of their row and checked again there, so the balance covers all tasks that
-// concurrent creates store. The time of a create is taken under this lock, so a reader of a list has
-// never passed it. A create under a budget takes the lock first, in a transaction, so it reads what the
-// creates before it have spent.
+// the pending sums of the account, and keeps its input files until its deadline. No money moves. A
+// refused create takes no lock. The sums are changed under the lock of their row and checked again there,
+// so the balance covers all tasks that concurrent creates store. The time of a create is taken under this
+// lock, so a reader of a list has never passed it. A create under a budget takes the lock first, in a
+// transaction, so it reads what the creates before it have spent.
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../accounts/budget.rules';

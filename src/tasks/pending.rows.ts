@@ -1,6 +1,6 @@
-// Pending tasks: they are stored, but their workflow has not opened them yet. Every statement here
-// requires that the row is still pending. So if two statements end the
-// same task, only the first one succeeds.
+// Pending tasks: they are stored, but their workflow has not opened them yet. Every change here requires
+// that the row is still pending. So if two statements end or open the same task, only the first one
+// succeeds.
 
 import type { Knex } from 'knex';
 import { uncountPending } from '../accounts/pending-sums.rows';

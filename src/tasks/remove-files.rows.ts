@@ -1,6 +1,6 @@
-// Removes stored files. The row of a result and the object of its task change in one transaction, so
-// that every reply about the task shows why the result is gone. The callers of these functions delete
-// the bytes from the storage.
+// Removes files: their links end here. The row of a result and the object of its task change in one
+// transaction, so that every reply about the task shows why the result is gone. Then the callers delete
+// the bytes from the storage, or leave them to the duty `delete` (activities/owed/delete-files.ts).
 
 import type { Knex } from 'knex';
 import { goneReasonOf, type RemovedBecause, type ResultRole } from '../files/results.rules';
