@@ -3,7 +3,9 @@
 
 import { Client, Connection } from '@temporalio/client';
 import { gatheredFindKey } from '../../src/accounts/accounts.rows';
-import { digestKey, makeApiKey } from '../../src/accounts/keys.rows';
+import { setBudget } from '../../src/accounts/budgets.rows';
+import { createKey, digestKey, makeApiKey, setManagesKeys } from '../../src/accounts/keys.rows';
+import { makeOwnKey } from '../../src/accounts/own-keys.rows';
 import { createWebhook, deleteWebhook } from '../../src/callbacks/webhooks.rows';
 import { adminCommands } from '../../src/commands/admin';
 import { connect } from '../../src/database/database';
@@ -16,8 +18,9 @@ import { aClosing, anOpening, openNew, storePending } from '../support/books';
 import { aRequest, aTaskId } from '../support/builders';
 import { activeSecrets, aFinalTask, dueCallbacks } from '../support/callbacks';
 import { startCutter } from '../support/cutter';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
 import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { until } from '../support/until';
 
 const taskQueue = uniqueTaskQueue();
 let database: TestDatabase;
@@ -425,6 +428,31 @@ describe('keys', () => {
       const said = await admin(line);
       expect([said.exitCode, said.err]).toEqual([exitCode, expect.stringContaining(reason)]);
     }
+  });
+
+  test('a key that makes a key while it gets a budget has only one of them', async () => {
+    const { db } = database;
+    const accountId = await anAccount();
+    const { keyId } = await createKey(db, { accountId });
+    await setManagesKeys(db, keyId, true);
+    const budget = { accountId, keyId, period: 'day', limitMicros: 1 } as const;
+    let set: ReturnType<typeof admin> | undefined;
+    let making: ReturnType<typeof makeOwnKey> | undefined;
+    // The command has found no made key, and waits for the same budget of another transaction.
+    const rolledBack = db.transaction(async (trx) => {
+      await setBudget(trx, budget);
+      set = admin(`budgets set --account ${accountId} --key ${keyId} --period day --limit 5`);
+      await until('the command waits', async () => (await statementsWaiting(db)) === 1);
+      making = makeOwnKey(db, keyId, { name: '', models: null, expiresAt: null });
+      await Promise.race([
+        making,
+        until('both wait', async () => (await statementsWaiting(db)) === 2),
+      ]);
+      throw new Error('rolled back');
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect((await set)?.exitCode).toBe(0);
+    expect(await making).toEqual({ outcome: 'budget' });
   });
 
   test.each([

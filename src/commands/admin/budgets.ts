@@ -2,7 +2,13 @@
 
 import type { Knex } from 'knex';
 import type { BudgetState } from '../../accounts/budget.rules';
-import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../accounts/budgets.rows';
+import {
+  holdKeys,
+  listBudgets,
+  removeBudget,
+  setBudget,
+  setTimeZone,
+} from '../../accounts/budgets.rows';
 import { countMadeKeys, listKeys } from '../../accounts/keys.rows';
 import { budgetPeriods } from '../../contract/vocabulary';
 import { CommandError, notFound } from '../command';
@@ -94,8 +100,9 @@ async function budgetOf(db: Knex, input: Input) {
 }
 
 /** A key that a customer made has no budget of its own, so it would spend past that of its maker. */
-async function refuseIfShared(db: Knex, { keyId }: BudgetName): Promise<void> {
+async function refuseIfShared(db: Knex, { accountId, keyId }: BudgetName): Promise<void> {
   if (keyId === null) return;
+  await holdKeys(db, accountId);
   const made = await countMadeKeys(db, keyId);
   if (made === 0) return;
   throw new CommandError(
