@@ -328,9 +328,9 @@ const jobs = `
 --   open      the channel has accepted the job as \`upstream_id\`; a watcher polls the job
 --   reported  the job has ended; its activity is notified until the task goes on
 --   closed    nobody waits for the job any more: its workflow reads the end in this row, or has ended
--- A job goes back from \`sending\` to planned if its create was refused or not sent, and from
--- \`waiting\` to planned if all of its channels have left the catalogue. It then owes the turn until its
--- workflow is told.
+-- A job goes back from \`sending\` to planned if its create was refused, not sent or never arrived. It goes
+-- back from \`waiting\` to planned if all of its channels have left the catalogue, and then owes the turn
+-- until its workflow is told.
 create table jobs (
   -- Without a foreign key: a job is stored by a statement that reads its task, and no task is removed.
   task_id        text not null,
