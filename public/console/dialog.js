@@ -12,12 +12,20 @@ import { Foreign } from './parts.js';
 export const filled = (values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
+/** The terms that differ from those of the form's opening. One that was emptied is lifted: `none`. */
+export const changedTerms = (values, opened) =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([name, value]) => value !== opened[name])
+      .map(([name, value]) => [name, value || 'none']),
+  );
+
 const whyField = { name: 'why', label: 'Why', hint: 'for the log of operators', isRequired: true };
 
 /**
  * `fields`: `{ name, label, hint, value, options, isRequired, type }`; a function makes them when the
- * form opens. `act(values)` throws if it is refused; what it returns is shown. `confirm(values)`
- * returns what the second step says. `keptAs`: the name under which the form is kept while nobody knows
+ * form opens. `act(values, opened)` throws if it is refused; what it returns is shown. `opened`: the
+ * values with which the form opened. `confirm(values)` returns what the second step says. `keptAs`: the name under which the form is kept while nobody knows
  * if it was carried out, also over a reload. It then opens with the same values, and a field with
  * `isReference` cannot be changed.
  */
@@ -67,7 +75,7 @@ const lostWords =
   'The answer was lost, so it may be recorded. Send it again with this reference: it is recorded once.';
 
 /** Sends the form once, and keeps it while nobody knows if it was carried out. */
-function useSending({ act, fields, values, close, keptAs, wasLost }) {
+function useSending({ act, fields, values, opened, close, keptAs, wasLost }) {
   const [isLost, setLost] = useState(wasLost);
   const [state, setState] = useState({ step: 'form', fault: wasLost ? lostWords : undefined });
   const sending = useRef(false);
@@ -90,7 +98,7 @@ function useSending({ act, fields, values, close, keptAs, wasLost }) {
     // Before it is sent, because the page may be left before the answer.
     if (keptAs) remember(keptAs, recall(keptAs) ?? sent);
     try {
-      const result = await act(sent);
+      const result = await act(sent, opened);
       if (keptAs) remember(keptAs, undefined);
       if (result) setState({ step: 'done', result });
       else close();
@@ -105,10 +113,9 @@ function useSending({ act, fields, values, close, keptAs, wasLost }) {
 }
 
 function Form({ title, label, fields, note, confirm, close, ...how }) {
-  const [values, setValues] = useState(() =>
-    Object.fromEntries(fields.map(({ name, value = '' }) => [name, value])),
-  );
-  const { state, setState, isLost, send } = useSending({ fields, values, close, ...how });
+  const opened = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
+  const [values, setValues] = useState(opened);
+  const { state, setState, isLost, send } = useSending({ fields, values, opened, close, ...how });
   const submit = (event) => {
     event.preventDefault();
     const absent = fields.find(({ name, isRequired }) => isRequired && !values[name].trim());

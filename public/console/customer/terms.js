@@ -1,7 +1,7 @@
 // The terms of a customer. A field that is emptied lifts the term, so that the setting applies.
 
 import { html } from '../../preact.js';
-import { FormDialog } from '../dialog.js';
+import { changedTerms, FormDialog } from '../dialog.js';
 
 const terms = [
   ['runningMax', 'Running tasks at most', 'empty: no limit'],
@@ -28,12 +28,10 @@ export function Terms({ api, account, path, refresh }) {
       ],
     },
   ];
-  const act = async ({ why, ...values }) => {
-    const before = Object.fromEntries(fields().map(({ name, value }) => [name, value]));
-    const changed = Object.entries(values).filter(([name, value]) => value !== before[name]);
-    if (changed.length === 0) return html`<p>Nothing was changed.</p>`;
-    const body = Object.fromEntries(changed.map(([name, value]) => [name, value || 'none']));
-    await api.post(`${path}/terms`, { ...body, why });
+  const act = async ({ why, ...values }, opened) => {
+    const changed = changedTerms(values, opened);
+    if (Object.keys(changed).length === 0) return html`<p>Nothing was changed.</p>`;
+    await api.post(`${path}/terms`, { ...changed, why });
     refresh();
     return undefined;
   };
