@@ -159,21 +159,30 @@ export async function revokeKey(db: Knex, keyId: string): Promise<void> {
   ]);
 }
 
-/** Revokes the keys that this key has made. */
-export async function revokeMadeKeys(db: Knex, keyId: string): Promise<void> {
-  await db.raw('update api_keys set revoked_at = coalesce(revoked_at, now()) where made_by = ?', [
-    keyId,
-  ]);
-}
-
-/** How many valid keys this key has made. */
-export async function countMadeKeys(db: Knex, keyId: string): Promise<number> {
-  const { rows } = await db.raw<{ rows: { count: number }[] }>(
-    `select count(*)::int as count from api_keys
-      where made_by = ? and revoked_at is null and coalesce(expires_at > now(), true)`,
+/** Revokes the keys that this key has made, and returns how many were not revoked yet. */
+export async function revokeMadeKeys(db: Knex, keyId: string): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    'update api_keys set revoked_at = now() where made_by = ? and revoked_at is null',
     [keyId],
   );
-  return rows[0]?.count ?? 0;
+  return rowCount;
+}
+
+/** Adds to each key how many valid keys it has made. */
+export async function withMade<Key extends Pick<KeyRow, 'accountId' | 'keyId'>>(
+  db: Knex,
+  keys: readonly Key[],
+): Promise<readonly (Key & { readonly made: number })[]> {
+  // The index has the keys of an account, and a key makes keys of its own account only.
+  const { rows } = await db.raw<{ rows: { by: string; made: number }[] }>(
+    `select made_by as by, count(*)::int as made from api_keys
+      where account_id = any(?) and made_by = any(?)
+        and revoked_at is null and coalesce(expires_at > now(), true)
+      group by made_by`,
+    [keys.map(({ accountId }) => accountId), keys.map(({ keyId }) => keyId)],
+  );
+  const made = new Map(rows.map((row) => [row.by, row.made]));
+  return keys.map((key) => ({ ...key, made: made.get(key.keyId) ?? 0 }));
 }
 
 /** Says whether a key may make and revoke others. */

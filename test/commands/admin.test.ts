@@ -390,6 +390,55 @@ describe('keys', () => {
     expect(again.out).toMatch(new RegExp(`^.*${json.keyId} .*before.* ${at}Z.*\n$`));
   });
 
+  const aChild = { name: '', models: null, expiresAt: null };
+
+  test('a revoked key tells how many keys it made still work, and a second call revokes and logs them', async () => {
+    const account = await anAccount();
+    const { keyId } = (await admin(`keys create --account ${account} --manages-keys --json`)).json;
+    for (const _ of [1, 2]) await makeOwnKey(database.db, keyId, aChild);
+    const made = async () =>
+      (await admin(`keys list --account ${account} --json`)).json.map(
+        (key: { made: number }) => key.made,
+      );
+    // The children, the key itself, and the first key of the account.
+    expect(await made()).toEqual([0, 0, 2, 0]);
+    expect((await admin(`keys revoke ${keyId} --json`)).json.made).toBe(2);
+    const again = await admin(`keys revoke ${keyId}`);
+    expect(again.out).toContain(`It has made 2 keys that still work`);
+    const both = await admin(`keys revoke ${keyId} --with-made`);
+    expect(both.out).toContain('Keys that it has made are revoked too: 2.');
+    expect(await made()).toEqual([0, 0, 0, 0]);
+    await admin(`keys revoke ${keyId} --with-made`);
+    const { json: rows } = await admin(`log --account ${account} --json`);
+    expect(rows.slice(0, 4).map(({ effect }: { effect: string }) => effect)).toEqual([
+      'revoked; nothing was changed',
+      'revoked before; keys it made that were revoked: 2',
+      'revoked; nothing was changed',
+      'valid → revoked',
+    ]);
+  });
+
+  test('a key that is made while its maker is revoked with the keys it made is revoked too', async () => {
+    const account = await anAccount();
+    const { keyId } = (await admin(`keys create --account ${account} --manages-keys --json`)).json;
+    const trx = await database.db.transaction();
+    const child = await makeOwnKey(trx, keyId, aChild);
+    if (child.outcome !== 'made') throw new Error(child.outcome);
+    const revoked = admin(`keys revoke ${keyId} --with-made --json`);
+    await until('the command waits', async () => {
+      const { rows } = await database.db.raw(
+        `select from pg_stat_activity
+          where datname = current_database() and application_name = 'admin' and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    await trx.commit();
+    expect((await revoked).json.made).toBe(0);
+    const { json } = await admin(`keys list --account ${account} --json`);
+    const found = json.find((key: { keyId: string }) => key.keyId === child.keyId);
+    expect(found.revokedAt).not.toBeNull();
+  });
+
   test.each([
     ['2999-01-31', '2999-01-31 00:00:00Z'],
     ['2999-01-31T18:00:00+08:00', '2999-01-31 10:00:00Z'],

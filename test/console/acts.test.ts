@@ -124,6 +124,13 @@ test('an opening credit is an act of its own', async () => {
   expect([status, json.error.param]).toEqual([400, 'credit']);
 });
 
+test('a key, with which its customer is read, is not made without a reason', async () => {
+  const { accountId } = await aCustomer();
+  const { status, json } = await served.as('operator', 'POST', '/keys', { account: accountId });
+  expect([status, json.error.param]).toEqual([400, 'why']);
+  expect((await admin(`keys list --account ${accountId} --json`)).json).toHaveLength(1);
+});
+
 interface Customer {
   readonly accountId: string;
   readonly keyId: string;
@@ -162,7 +169,7 @@ const calls: Readonly<Record<string, Call>> = {
   },
   'accounts enable': { words: ({ accountId }) => [accountId] },
   'accounts terms': { words: ({ accountId }) => [accountId], fields: { runningMax: 5 } },
-  'keys create': { words: () => [], fields: { name: 'batch' } },
+  'keys create': { words: () => [], fields: { name: 'batch', why: 'asked for' } },
   'keys revoke': { words: ({ keyId }) => [keyId], fields: { why: 'leaked' } },
   'keys terms': { words: ({ keyId }) => [keyId], fields: { createRate: '5' } },
   'budgets set': {

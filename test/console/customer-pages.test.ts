@@ -2,6 +2,7 @@
 // secrets are shown once, filters are in the address, and a viewer sees nothing that it may not do.
 
 import type { Locator } from 'playwright-core';
+import { makeOwnKey } from '../../src/accounts/own-keys.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
@@ -201,6 +202,10 @@ describeInBrowser('the pages of customers', () => {
     await dialog().getByLabel('What it is for').fill('batch');
     await dialog().getByLabel('Models').fill('no-such-model');
     await dialog().getByLabel('Creates a second').fill('3');
+    await dialog().getByLabel('May make and revoke keys').selectOption('yes');
+    await dialog().getByRole('button', { name: 'New key' }).click();
+    await dialog().getByText('Say why').waitFor();
+    await dialog().getByLabel('Why').fill('asked for');
     await dialog().getByRole('button', { name: 'New key' }).click();
     await dialog().getByText('There is no model').waitFor();
     await dialog().getByLabel('Models').fill('');
@@ -209,10 +214,85 @@ describeInBrowser('the pages of customers', () => {
     await dialog().getByRole('button', { name: 'Close' }).click();
     const row = page().getByRole('row').filter({ hasText: 'batch' });
     await row.getByText('3', { exact: true }).waitFor();
+    expect(await row.locator('[data-label="Manages keys"]').textContent()).toBe('yes');
     await row.getByRole('button', { name: 'Revoke' }).click();
     await dialog().getByLabel('Why').fill('leaked');
     await dialog().getByRole('button', { name: 'Revoke' }).click();
     await until('the key is revoked', async () => (await row.getByRole('button').count()) === 0);
+  });
+
+  const keys = async (): Promise<{ [name: string]: unknown }[]> =>
+    (await admin(`keys list --account ${accountId} --json`)).json;
+
+  test('a key is revoked without those it made, which the page shows, and then they are revoked', async () => {
+    const make = `keys create --account ${accountId} --name maker --manages-keys --json`;
+    const { keyId } = (await admin(make)).json;
+    const child = { name: 'made by it', models: null, expiresAt: null };
+    await makeOwnKey(site.served.database.db, keyId, child);
+    await site.signIn('operator', `#/customers/${accountId}?tab=keys`);
+    const row = page().getByRole('row').filter({ hasText: 'maker' });
+    const made = page().getByRole('row').filter({ hasText: child.name });
+    await made.getByText(keyId).waitFor();
+    const revoke = async (label: string, choice?: string) => {
+      await row.getByRole('button', { name: label, exact: true }).click();
+      if (choice) await dialog().getByLabel('What is revoked').selectOption({ label: choice });
+      await dialog().getByLabel('Why').fill('leaked');
+      await dialog().getByRole('button', { name: label, exact: true }).click();
+    };
+    await revoke('Revoke', 'this key only');
+    await dialog().getByText('Keys that it made still work: 1.').waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).click();
+    await made.getByRole('button', { name: 'Revoke' }).waitFor();
+    await revoke('Revoke its keys');
+    await until(
+      'both are revoked',
+      async () => (await row.or(made).getByRole('button').count()) === 0,
+    );
+    const both = (await keys()).filter(({ name }) => [child.name, 'maker'].includes(String(name)));
+    expect(both.filter(({ revokedAt }) => revokedAt === null)).toEqual([]);
+  });
+
+  test('a key is revoked with those it made', async () => {
+    const make = `keys create --account ${accountId} --name parent --manages-keys --json`;
+    const { keyId } = (await admin(make)).json;
+    await makeOwnKey(site.served.database.db, keyId, { name: 'c', models: null, expiresAt: null });
+    await site.signIn('operator', `#/customers/${accountId}?tab=keys`);
+    const row = page().getByRole('row').filter({ hasText: 'parent' });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await dialog().getByLabel('What is revoked').selectOption('true');
+    await dialog().getByLabel('Why').fill('leaked');
+    await dialog().getByRole('button', { name: 'Revoke' }).click();
+    await until('it is revoked', async () => (await row.getByRole('button').count()) === 0);
+    const [child] = (await keys()).filter(({ madeBy }) => madeBy === keyId);
+    expect(child?.revokedAt).not.toBeNull();
+  });
+
+  test('a form keeps what a colleague changed while it was open', async () => {
+    const make = `keys create --account ${accountId} --name shared --json`;
+    const { keyId } = (await admin(make)).json;
+    await site.signIn('operator', `#/customers/${accountId}`);
+    await button('Terms').click();
+    await dialog().getByLabel('Days for files').fill('9');
+    await admin(`accounts terms ${accountId} --queued-max 77`);
+    await site.passes(10_000);
+    await section('Limits in force').getByText('77', { exact: true }).waitFor();
+    await dialog().getByLabel('Why').fill('agreed');
+    await dialog().getByRole('button', { name: 'Terms' }).click();
+    await section('Limits in force').getByText('9', { exact: true }).waitFor();
+    const { json: account } = await admin(`accounts show ${accountId} --json`);
+    expect(account).toMatchObject({ queuedMax: 77, filesKeptDays: 9 });
+
+    await site.go(`#/customers/${accountId}?tab=keys`, page().getByRole('table'));
+    const row = page().getByRole('row').filter({ hasText: 'shared' });
+    await row.getByRole('button', { name: 'Rates and rights' }).click();
+    await dialog().getByLabel('Reads a second').fill('41');
+    await dialog().getByLabel('May make and revoke keys').selectOption('yes');
+    await admin(`keys terms ${keyId} --create-rate 31`);
+    await dialog().getByLabel('Why').fill('agreed');
+    await dialog().getByRole('button', { name: 'Rates and rights' }).click();
+    await row.getByText('41', { exact: true }).waitFor();
+    const changed = { createRate: 31, readRate: 41, managesKeys: true };
+    expect(await keys()).toContainEqual(expect.objectContaining({ keyId, ...changed }));
   });
 
   test('terms and budgets are changed, and the page shows what is in force', async () => {

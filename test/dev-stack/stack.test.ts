@@ -202,7 +202,7 @@ test('no log, no history in Temporal and no row of the log of operators has a ke
     const why = 'a test';
     const shown = await act(`/tasks/${created.json.id}/content`, { why }, session);
     expect(await shown.text()).toContain(prompt);
-    const key = await act('/keys', { account: accountId, name: 'made' }, session);
+    const key = await act('/keys', { account: accountId, name: 'made', why }, session);
     const secret = await act(`/accounts/${accountId}/secret`, {}, session);
     const statuses = [
       ...[signedIn, key, secret].map(({ status }) => status),

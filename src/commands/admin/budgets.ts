@@ -9,7 +9,7 @@ import {
   setBudget,
   setTimeZone,
 } from '../../accounts/budgets.rows';
-import { countMadeKeys, listKeys } from '../../accounts/keys.rows';
+import { listKeys, withMade } from '../../accounts/keys.rows';
 import { budgetPeriods } from '../../contract/vocabulary';
 import { CommandError, notFound } from '../command';
 import type { AdminCommand, Answer, Input } from './command-line';
@@ -103,7 +103,7 @@ async function budgetOf(db: Knex, input: Input) {
 async function refuseIfShared(db: Knex, { accountId, keyId }: BudgetName): Promise<void> {
   if (keyId === null) return;
   await holdKeys(db, accountId);
-  const made = await countMadeKeys(db, keyId);
+  const [{ made } = { made: 0 }] = await withMade(db, [{ accountId, keyId }]);
   if (made === 0) return;
   throw new CommandError(
     `The key ${keyId} has made ${made} valid keys, which would not share its budget. ` +

@@ -1,13 +1,13 @@
 // Admin commands that create, list and revoke API keys.
 
 import {
-  countMadeKeys,
   createKey,
   type KeyLimits,
   type KeyRow,
   listKeys,
   revokeKey,
   revokeMadeKeys,
+  withMade,
 } from '../../accounts/keys.rows';
 import { setKeyRates } from '../../accounts/terms.rows';
 import type { Config } from '../../config/config';
@@ -30,7 +30,8 @@ import {
 
 const create: AdminCommand = {
   name: 'keys create',
-  http: { at: 'POST /keys', role: 'operator' },
+  // Whoever has a key reads what the customer reads.
+  http: { at: 'POST /keys', role: 'operator', asksWhy: true },
   options: {
     account: { value: 'ID', about: 'whose key', required: true },
     name: { value: 'NAME', about: 'what it is for' },
@@ -101,7 +102,7 @@ const list: AdminCommand = {
       ...(after === undefined ? {} : { after }),
     });
     const { rows, ...next } = pageOf(found, limit, ({ keyId }) => keyId);
-    return { data: rows, text: keyTable(rows), ...next };
+    return { data: await withMade(db(), rows), text: keyTable(rows), ...next };
   },
 };
 
@@ -113,29 +114,35 @@ const revoke: AdminCommand = {
   options: { 'with-made': { about: 'also all keys that this key has made' } },
   about: 'the key is refused within 30 seconds; this cannot be undone',
   async run({ db }, input) {
-    const found = await knownKey(db(), input.operand('KEYID'));
-    const { keyId, revokedAt } = found;
-    if (input.flag('with-made')) await revokeMadeKeys(db(), keyId);
-    if (revokedAt) {
-      const text = `The key ${keyId} was revoked before, at ${moment(revokedAt)}.`;
-      return { data: found, text, effect: `revoked; ${nothingChanged}` };
-    }
+    const { keyId, revokedAt } = await knownKey(db(), input.operand('KEYID'));
+    // At first the key itself: after that it makes no other.
     await revokeKey(db(), keyId);
+    const ended = input.flag('with-made') ? await revokeMadeKeys(db(), keyId) : 0;
     const key = await knownKey(db(), keyId);
-    return {
-      data: key,
-      text: revokedText(key, await countMadeKeys(db(), keyId)),
-      effect: 'valid → revoked',
-    };
+    const [data = { ...key, made: 0 }] = await withMade(db(), [key]);
+    const change = revokedAt === null ? 'valid → revoked' : 'revoked before';
+    const effect = ended > 0 ? `${change}; keys it made that were revoked: ${ended}` : change;
+    const text = revokedText(data, { revokedAt, ended });
+    const isChange = revokedAt === null || ended > 0;
+    return { data, text, effect: isChange ? effect : `revoked; ${nothingChanged}` };
   },
 };
 
 // Each API process caches a valid key for up to 20 seconds (src/gateway/auth.ts).
-function revokedText({ keyId, accountId }: KeyRow, made: number): string {
+function revokedText(
+  { keyId, accountId, made }: KeyRow & { readonly made: number },
+  was: { readonly revokedAt: Date | null; readonly ended: number },
+): string {
+  const withIt = `Keys that it has made are revoked too: ${was.ended}.`;
   const left = `It has made ${made} keys that still work. Revoke them with: keys revoke ${keyId} --with-made`;
+  const ofMade = [...(was.ended > 0 ? [withIt] : []), ...(made > 0 ? [left] : [])];
+  if (was.revokedAt) {
+    const before = `The key ${keyId} was revoked before, at ${moment(was.revokedAt)}.`;
+    return [before, ...ofMade].join('\n');
+  }
   return [
     `The key ${keyId} is revoked. It stops working within 30 seconds.`,
-    ...(made > 0 ? [left] : []),
+    ...ofMade,
     'Tasks that were created with it go on and are charged as they end.',
     `List them with: tasks list --account ${accountId}. End one with: tasks cancel TASK.`,
   ].join('\n');
