@@ -64,6 +64,12 @@ export const customerLink = (id, name) =>
       ${name && html` <code><${Foreign} text=${id} /></code>`}`
     : '–';
 
+/** A key of a customer, which leads to all its keys. */
+export const keyLink = ({ accountId, keyId, keyName }) =>
+  html`<a href=${`#/customers/${encodeURIComponent(accountId)}?tab=keys`}>
+      <${Foreign} text=${keyName || keyId} /></a>
+    ${keyName && html`<code>${keyId}</code>`}`;
+
 /** The customer of a row in a list: its name, with its id as the tooltip. */
 export const customerOf = ({ accountId, accountName }) =>
   accountId ? customerAnchor(accountId, accountName, accountId) : '–';

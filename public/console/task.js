@@ -15,6 +15,7 @@ import {
   Facts,
   Foreign,
   ForeignJson,
+  keyLink,
   State,
   Table,
   Time,
@@ -73,15 +74,15 @@ export function TaskPage({ api, id, me }) {
 }
 
 function Head({ data }) {
-  const { taskId, accountId, accountName, status, model, createdAt, deadlineAt, traceId, task } =
-    data;
+  const { taskId, accountId, accountName, status, createdAt, deadlineAt, traceId, task } = data;
   const labels = Object.entries(task.labels ?? {}).map(([name, value]) => `${name}=${value}`);
   const rows = [
     ['Task', html`<code>${taskId}</code>`],
     ['Status', html`<span class=${`badge ${status}`}>${status}</span> ${task.stage ?? ''}`],
     ['Message', html`<${Foreign} text=${task.error?.message ?? task.message} />`],
     ['Customer', customerLink(accountId, accountName)],
-    ['Model', html`<${Foreign} text=${model} />`],
+    ['Key', data.keyId && keyLink(data)],
+    ['Model', html`<${Foreign} text=${data.model} />`],
     ['Created', html`<${Time} at=${createdAt} />`],
     ['Deadline', html`<${Time} at=${deadlineAt} />`],
     ['Trace', html`<${Foreign} text=${traceId || '–'} />`],

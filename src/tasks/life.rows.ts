@@ -20,6 +20,8 @@ export interface TaskLife extends Pick<WaitingFacts, 'now' | 'createdAt' | 'isOp
   readonly deadlineAt: Date;
   readonly accountId: string;
   readonly accountName: string;
+  /** The name of the key that created it. */
+  readonly keyName: string | null;
   readonly runningMax: number | null;
   readonly running: number;
   readonly storingSince: Date | null;
@@ -34,7 +36,8 @@ export async function findLife(db: Knex, taskId: string): Promise<TaskLife | nul
   const { rows } = await db.raw<{ rows: Omit<TaskLife, 'jobs'>[] }>(
     `select now() as now, tasks.created_at as "createdAt", owes is null as "isOpened",
             finished_at as "finishedAt", deadline_at as "deadlineAt", account_id as "accountId",
-            accounts.name as "accountName", plan, object #> '{billing,items}' as billed,
+            accounts.name as "accountName",
+            (select name from api_keys where id = tasks.key_id) as "keyName", plan, object #> '{billing,items}' as billed,
             running_max as "runningMax",
             (select count(*)::int from jobs
               where jobs.account_id = tasks.account_id and kind = 'generation'

@@ -42,6 +42,8 @@ export interface Live {
 }
 
 export interface TaskRow extends StoredTask {
+  /** The API key that created the task. */
+  readonly keyId: string | null;
   readonly traceId: string;
   readonly createdAt: Date;
   readonly deadlineAt: Date;
@@ -85,7 +87,8 @@ export const storedColumns = `
   tasks.request_hash as "requestHash", ${liveColumn},
   case when tasks.repeats is not null then tasks.key_id end as "repeatedBy"`;
 export const rowColumns = `${storedColumns},
-  trace_id as "traceId", tasks.created_at as "createdAt", deadline_at as "deadlineAt"`;
+  tasks.key_id as "keyId", trace_id as "traceId", tasks.created_at as "createdAt",
+  deadline_at as "deadlineAt"`;
 
 /** SQL for an `Asked`. */
 export const askedColumn = `

@@ -1,6 +1,7 @@
 // Tests that `tasks show` and the admin API tell the same sentences on one task: why it waits and
 // where its money is. waiting.rules.test.ts tests every sentence.
 
+import { createKey } from '../../src/accounts/keys.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anAccountWith, anOpening, openNew, storePending } from '../support/books';
@@ -112,6 +113,20 @@ test('a job whose channels have left the catalogue, and a pending task, are told
   const { waiting, money } = await shown(pending);
   expect(waiting).toMatchObject([{ code: 'not_started' }]);
   expect(money).toBe('Nothing is held yet: its hold is taken when its workflow starts.');
+});
+
+test('the key that made a task is told with its name', async () => {
+  const accountId = await aCustomer();
+  const { keyId } = await createKey(db, { accountId, name: 'nightly' });
+  const taskId = await anOpenTask(accountId);
+  await db('tasks').where({ id: taskId }).update({ key_id: keyId });
+  expect(await shown(taskId)).toMatchObject({ keyId, keyName: 'nightly' });
+  const { out } = await admin(`tasks show ${taskId}`);
+  expect(out).toMatch(new RegExp(`^keyId +${keyId}$`, 'm'));
+  expect(out).toMatch(/^keyName +nightly$/m);
+  const path = `/tasks?account=${accountId}&format=csv`;
+  const [titles = '', row = ''] = (await served.as('viewer', 'GET', path)).text.split('\r\n');
+  expect([titles.split(',').at(-1), row.split(',').at(-1)]).toEqual(['keyId', keyId]);
 });
 
 test('the sentence on the money of an ended task adds up to its movements', async () => {

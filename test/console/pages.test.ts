@@ -3,6 +3,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createKey } from '../../src/accounts/keys.rows';
 import { adminWith } from '../support/admin';
 import { anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
@@ -23,7 +24,9 @@ describeInBrowser('the console in a browser', () => {
     const accountId = await anAccountWith(db, 'acct_1', 100_000_000);
     taskId = aTaskId();
     await db('accounts').where({ id: accountId }).update({ name: 'First & Best' });
+    const { keyId } = await createKey(db, { accountId, name: 'nightly & batch' });
     await openNew(db, anOpening(accountId, taskId, 1_000_000));
+    await db('tasks').where({ id: taskId }).update({ key_id: keyId });
     await db.raw(
       `update jobs set owes = null, due_at = null, state = 'waiting', channels = array['studio'],
                        waiting_since = now() where task_id = ?`,
@@ -52,6 +55,8 @@ describeInBrowser('the console in a browser', () => {
     await page.getByText('By the prices for everybody.').waitFor();
     const customer = page.getByRole('link', { name: 'First & Best' });
     expect(await customer.getAttribute('href')).toBe('#/customers/acct_1');
+    const key = page.getByRole('link', { name: 'nightly & batch' });
+    expect(await key.getAttribute('href')).toBe('#/customers/acct_1?tab=keys');
     const { width = 0 } =
       (await page.getByRole('button', { name: 'Show content' }).boundingBox()) ?? {};
     expect(width).toBeLessThan(300);

@@ -46,6 +46,7 @@ export const showTask: AdminCommand = {
     ]);
     const shown = {
       ...{ taskId, accountId: row.accountId, accountName: life?.accountName },
+      ...{ keyId: row.keyId, keyName: life?.keyName },
       ...plain,
       ...(task.error ? { error: sentenceOf(task.error) } : {}),
     };
@@ -138,6 +139,7 @@ export function shownTask(row: TaskRow) {
   return {
     taskId: row.id,
     accountId: row.accountId,
+    keyId: row.keyId,
     status: row.status,
     model: task.model,
     traceId: row.traceId,

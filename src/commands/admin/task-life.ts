@@ -24,6 +24,7 @@ export async function lifeOf({ config, db, role }: AdminContext, taskId: string)
   const hasEnded = life.finishedAt !== null;
   return {
     accountName: life.accountName,
+    keyName: life.keyName,
     waiting: hasEnded ? [] : await reasonsOf(config, db(), life),
     money: whereMoneyIs({ currency: config.currency, hasEnded, movements }),
     calculation: calculationOf(life, includes(role, 'operator')),

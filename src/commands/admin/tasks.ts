@@ -36,6 +36,7 @@ const list: AdminCommand = {
         'task.billing.refunded',
         'task.billing.currency',
         'accountName',
+        'keyId',
       ],
     },
   },
