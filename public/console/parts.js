@@ -93,6 +93,10 @@ export function CsvLink({ path, asked = {} }) {
   return html`<a class="button" href=${`/admin/v1${path}?${search}`} download>CSV</a>`;
 }
 
+/** The plain video of a model of the catalogue. */
+export const plainVideo = ({ duration, resolution, ratio }) =>
+  `${duration} s ${resolution} ${ratio}`;
+
 /** The filters of a list that are set. */
 export const given = (query, names) =>
   Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));

@@ -176,6 +176,20 @@ describe('price lists', () => {
       Object.assign(file, { priceLists: lists });
     });
 
+  test('each list is shown with the price of a plain video of each model', async () => {
+    const lists = { partner: { factor: 0.8 }, fair: {} };
+    const { json } = await listed(lists);
+    const [partner, fair] = json.priceLists;
+    const video = { model: 'studio-2.0', resolution: '720p', ratio: '16:9', duration: 5 };
+    expect([partner.name, fair.name]).toEqual(['partner', 'fair']);
+    expect(partner.models).toHaveLength(json.models.length);
+    expect(partner.models[0]).toEqual({ ...video, price: '4.007520', pricePerSecond: '0.801504' });
+    expect(fair.models[0]).toEqual({ ...video, price: '5.009400', pricePerSecond: '1.001880' });
+    const file = catalogueWith((plain) => Object.assign(plain, { priceLists: lists }));
+    const { out } = await admin(['catalogue', 'check', file]);
+    expect(out).toMatch(/^partner +studio-2\.0 +4\.007520 +0\.801504$/m);
+  });
+
   test('a list that sells below the cost is a warning with its margin', async () => {
     const { json, exitCode } = await listed(
       { partner: { factor: 0.5 }, fair: {} },

@@ -1,13 +1,18 @@
 // Tests the pages Customers, Customer and Log with a real browser: money is moved once and by keyboard,
 // secrets are shown once, filters are in the address, and a viewer sees nothing that it may not do.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
+import { parse, stringify } from 'yaml';
 import { makeOwnKey } from '../../src/accounts/own-keys.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { aFinalTask } from '../support/callbacks';
+import { catalogueText } from '../support/catalogue';
 import type { Answered } from '../support/console';
 import { until } from '../support/until';
 import { aWebhook } from '../support/webhook-worker';
@@ -16,6 +21,7 @@ import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-brow
 const nasty = '"><img src=x onerror=alert(1)>=1+2\u202etxt';
 
 describeInBrowser('the pages of customers', () => {
+  let folder: string;
   let site: ConsoleInBrowser;
   let accountId: string;
   let lateTask: string;
@@ -27,7 +33,11 @@ describeInBrowser('the pages of customers', () => {
   const section = (name: string) => page().getByRole('region', { name, exact: true });
 
   beforeAll(async () => {
-    site = await openConsole();
+    folder = mkdtempSync(join(tmpdir(), 'video-prices-'));
+    const file = parse(catalogueText, { merge: true }) as object;
+    const listed = { ...file, priceLists: { partner: { factor: 0.8 } } };
+    writeFileSync(join(folder, 'catalogue.yaml'), stringify(listed));
+    site = await openConsole({ CATALOGUE_FILE: join(folder, 'catalogue.yaml') });
     const { database } = site.served;
     const name = `${nasty} Advertising and Film Production Company Limited`;
     const made = ['accounts', 'create', '--name', name, '--credit', '100', '--json'];
@@ -51,7 +61,10 @@ describeInBrowser('the pages of customers', () => {
       ...{ latency_ms: 12, error: 'HTTP 500', reply: nasty },
     });
   });
-  afterAll(() => site?.close());
+  afterAll(async () => {
+    await site?.close();
+    rmSync(folder, { recursive: true });
+  });
 
   test('a customer is found and credited by keyboard, once however often Enter is pressed', async () => {
     await site.signIn('owner', '#/tasks');
@@ -293,6 +306,26 @@ describeInBrowser('the pages of customers', () => {
     await row.getByText('41', { exact: true }).waitFor();
     const changed = { createRate: 31, readRate: 41, managesKeys: true };
     expect(await keys()).toContainEqual(expect.objectContaining({ keyId, ...changed }));
+  });
+
+  test('a price list is chosen for a customer, and its page shows what it is charged', async () => {
+    await site.signIn('operator', `#/customers/${accountId}`);
+    const price = async () =>
+      (await section('Prices').locator('tbody [data-label=Price]').allTextContents())[0];
+    await section('Prices').getByText('Those for everybody.').waitFor();
+    expect(await price()).toBe('5.009400 CNY');
+    await button('Terms').click();
+    await dialog().getByLabel('Price list').selectOption('partner');
+    await dialog().getByLabel('Why').fill('agreed');
+    await dialog().getByRole('button', { name: 'Terms' }).click();
+    await section('Prices').getByText('By the price list partner.').waitFor();
+    expect(await price()).toBe('4.007520 CNY');
+    await site.signIn('viewer', '#/channels');
+    const row = page().getByRole('table', { name: 'Price lists' }).getByRole('row').nth(1);
+    expect(await row.locator('td').allTextContents()).toEqual([
+      ...['partner', 'studio-2.0', '5 s 720p 16:9', '4.007520', '0.801504'],
+    ]);
+    await admin(`accounts terms ${accountId} --price-list none`);
   });
 
   test('terms and budgets are changed, and the page shows what is in force', async () => {

@@ -49,8 +49,10 @@ export interface ConsoleInBrowser {
   close(): Promise<void>;
 }
 
-export async function openConsole(): Promise<ConsoleInBrowser> {
-  const served = await startConsole({ isTimed: true });
+export async function openConsole(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ConsoleInBrowser> {
+  const served = await startConsole({ isTimed: true, settings });
   const opened = await browse(served);
   return {
     ...opened,

@@ -5,7 +5,7 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { html } from '../../preact.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, Foreign, State, Table } from '../parts.js';
+import { Banner, Foreign, plainVideo, State, Table } from '../parts.js';
 
 export function Catalogue({ api, seesCosts }) {
   const shown = useRead(api, '/catalogue', 60_000, isPaused);
@@ -16,6 +16,7 @@ export function Catalogue({ api, seesCosts }) {
     <${State} of=${shown} />
     ${data && html`<${Faults} faults=${data.faults} /><${Faults} faults=${data.warnings} />`}
     ${data && data.models.length > 0 && html`<${Models} models=${data.models} seesCosts=${seesCosts} />`}
+    ${data && data.priceLists.length > 0 && html`<${PriceLists} lists=${data.priceLists} />`}
   </section>`;
 }
 
@@ -39,7 +40,7 @@ function Models({ models, seesCosts }) {
   return html`<${Table} label="Models" ...${{ rows, keyOf }}
     columns=${[
       ['Model', ({ model }) => html`<${Foreign} text=${model.model} />`],
-      ['Plain video', ({ model }) => `${model.duration} s ${model.resolution} ${model.ratio}`],
+      ['Plain video', ({ model }) => plainVideo(model)],
       ['A second', ({ model }) => exactMoney(model.pricePerSecond), true],
       ['Channel', ({ channel }) => html`<${Foreign} text=${channel.channel} />`],
       ['Charged', ({ channel }) => exactMoney(channel.charged), true],
@@ -47,6 +48,24 @@ function Models({ models, seesCosts }) {
       seesCosts && ['Margin', ({ channel }) => known(channel.margin), true],
       ['Ends', ({ model }) => model.retires?.slice?.(0, 10)],
     ]} />`;
+}
+
+function PriceLists({ lists }) {
+  const rows = lists.flatMap(({ name, models }) => models.map((model) => ({ name, ...model })));
+  return html`
+    <h3>Price lists</h3>
+    <${Table} label="Price lists" rows=${rows} keyOf=${({ name, model }) => `${name} ${model}`}
+      columns=${[
+        ['Price list', ({ name }) => html`<${Foreign} text=${name} />`],
+        ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
+        [
+          'Plain video',
+          ({ duration, resolution, ratio }) => `${duration} s ${resolution} ${ratio}`,
+        ],
+        ['Price', ({ price }) => exactMoney(price), true],
+        ['A second', ({ pricePerSecond }) => exactMoney(pricePerSecond), true],
+      ]} />
+  `;
 }
 
 const known = (amount) =>

@@ -30,11 +30,12 @@ export function CustomerPage({ api, me, id, query }) {
   const path = `/accounts/${encodeURIComponent(id)}`;
   const shown = useRead(api, path, everyMs, isPaused);
   const account = shown.value?.data;
+  const catalogue = useRead(api, '/catalogue', null);
   useTitle(account?.name ?? 'Customer');
   const tab = tabs.find(([name]) => name === query.get('tab'))?.[0] ?? 'overview';
   const view = `customers/${encodeURIComponent(id)}`;
   const may = { act: me.role !== 'viewer', own: me.role === 'owner' };
-  const shared = { api, me, may, account, path, query, view, refresh: shown.refresh };
+  const shared = { api, me, may, account, catalogue, path, query, view, refresh: shown.refresh };
   return html`
     <main>
       <p><a href="#/customers">Customers</a></p>
@@ -73,7 +74,7 @@ function Tab({ tab, ...shared }) {
   return html`<${Overview} ...${shared} />`;
 }
 
-function Head({ api, may, account, path, refresh }) {
+function Head({ api, may, account, catalogue, path, refresh }) {
   const { accountId, name, disabledAt, erasedAt } = account;
   return html`
     <div>
@@ -88,7 +89,7 @@ function Head({ api, may, account, path, refresh }) {
       may.act &&
       html`<div class="actions">
         ${may.own && html`<${MoneyActions} ...${{ api, account, path, refresh }} />`}
-        <${Terms} ...${{ api, account, path, refresh }} />
+        <${Terms} ...${{ api, account, catalogue, path, refresh }} />
         <${Closing} ...${{ api, account, path, refresh }} />
       </div>`
     }

@@ -6,6 +6,7 @@ import { Facts, Foreign, Table, Time } from '../parts.js';
 import { taskColumns } from '../task-list.js';
 import { Budgets } from './budgets.js';
 import { Part } from './part.js';
+import { Prices } from './prices.js';
 
 export function Overview(shared) {
   const { api, me, account, view } = shared;
@@ -33,6 +34,7 @@ export function Overview(shared) {
         html`<${Foreign} text=${value} />`,
       ])} />
     </section>
+    <${Prices} ...${shared} />
     <${Part} title="Last tasks" api=${api} path=${`/tasks?account=${named}&limit=5`}>
       ${(tasks) =>
         tasks.length === 0

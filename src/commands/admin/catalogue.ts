@@ -6,6 +6,7 @@ import { includes } from '../../operators/roles.rules';
 import { warningsOf } from '../../planning/catalogue-warnings';
 import { type ChannelMargin, plainMargins } from '../../planning/margins.rules';
 import { plainVideo } from '../../planning/plain-video.rules';
+import { withPriceList } from '../../planning/price-lists.rules';
 import type { AdminCommand, AdminContext, Answer } from './command-line';
 import { amount, amountOrNull, percentOf, table } from './tables';
 
@@ -42,12 +43,12 @@ const show: AdminCommand = {
   async run(context) {
     const answer = await checked(context, context.config.catalogueFile);
     if (includes(context.role, 'operator')) return answer;
-    const { file, models, faults } = answer.data as ShownCatalogue;
+    const { file, models, priceLists, faults } = answer.data as ShownCatalogue;
     const reason = `The catalogue cannot be used. Its faults, which operators see: ${faults.length}.`;
     const told = faults.length > 0 ? [{ path: '', reason }] : [];
     return {
       ...answer,
-      data: { file, faults: told, warnings: [], models: models.map(withoutCosts) },
+      data: { file, faults: told, warnings: [], models: models.map(withoutCosts), priceLists },
     };
   },
 };
@@ -58,9 +59,15 @@ interface ShownCatalogue {
   readonly file: string;
   readonly faults: readonly unknown[];
   readonly models: readonly ShownModel[];
+  readonly priceLists: readonly ShownPriceList[];
 }
 
 type ShownModel = ReturnType<typeof shown>;
+
+interface ShownPriceList {
+  readonly name: string;
+  readonly models: readonly ReturnType<typeof plainOf>[];
+}
 
 function withoutCosts({ channels, ...model }: ShownModel) {
   const rest = channels.map(
@@ -73,7 +80,7 @@ function faulty(file: string, sentences: readonly string[]): Answer {
   const faults = sentences.map(parted);
   const lines = sentences.map((sentence) => `  ${sentence}`);
   const text = [`${file} cannot be used:`, ...lines].join('\n');
-  return { data: { file, faults, warnings: [], models: [] }, text, exitCode: 1 };
+  return { data: { file, faults, warnings: [], models: [], priceLists: [] }, text, exitCode: 1 };
 }
 
 function answerOn(
@@ -85,7 +92,11 @@ function answerOn(
   if (faults.length > 0) return faulty(file, faults);
   const models = soldIn(catalogue, now).map((model) => shown(catalogue, model));
   const warnings = warningsOf(catalogue, now);
-  const data = { file, faults: [], warnings: warnings.map(parted), models };
+  const priceLists = Object.keys(catalogue.priceLists ?? {}).flatMap((name) => {
+    const priced = withPriceList(catalogue, name);
+    return priced ? { name, models: soldIn(priced, now).map((one) => plainOf(priced, one)) } : [];
+  });
+  const data = { file, faults: [], warnings: warnings.map(parted), models, priceLists };
   const rows = models.flatMap(({ channels, ...model }) =>
     channels.map((channel) => ({ ...model, ...channel })),
   );
@@ -103,16 +114,33 @@ function answerOn(
   ]);
   const head = `${file}: ${models.length} models are sold, in ${catalogue.currency}.`;
   const told = warnings.map((sentence) => `  warning: ${sentence}`);
-  return { data, text: [head, ...told, '', text].join('\n') };
+  const lists = priceLists.length > 0 ? ['', listTable(priceLists)] : [];
+  return { data, text: [head, ...told, '', text, ...lists].join('\n') };
 }
 
-function shown(catalogue: Catalogue, model: Model) {
+function listTable(lists: readonly ShownPriceList[]): string {
+  const rows = lists.flatMap(({ name, models }) => models.map((model) => ({ name, ...model })));
+  return table(rows, [
+    { title: 'PRICE LIST', of: ({ name }) => name },
+    { title: 'MODEL', of: ({ model }) => model },
+    { title: 'PRICE', of: ({ price }) => price },
+    { title: 'A SECOND', of: ({ pricePerSecond }) => pricePerSecond },
+  ]);
+}
+
+function plainOf(catalogue: Catalogue, model: Model) {
   const { resolution, ratio, seconds, ...price } = plainVideo(catalogue, model);
   return {
     model: model.id,
     ...{ resolution, ratio, duration: seconds },
     price: amount(price.priceMicros),
     pricePerSecond: amount(price.microsPerSecond),
+  };
+}
+
+function shown(catalogue: Catalogue, model: Model) {
+  return {
+    ...plainOf(catalogue, model),
     ...(model.retires === null ? {} : { retires: model.retires }),
     channels: plainMargins(catalogue, model).map((margin) => shownMargin(catalogue, margin)),
   };
