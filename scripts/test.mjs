@@ -139,16 +139,16 @@ async function runJest(projects, { covered = false } = {}) {
 }
 
 /**
- * The number of jest's workers. Tests with servers mostly wait: with three workers on two cores,
- * most files took as long as alone. So there are two more workers than cores. There are at most four
- * workers, because more workers would need too many connections.
+ * The number of jest's workers. Tests with servers mostly wait: with four workers, a quarter of two
+ * cores was idle. So there are three more workers than cores. There are at most five workers,
+ * because more workers would need too many connections.
  */
 function workers() {
   // The cluster and its service already have about twenty processes, so one worker is enough.
   if (asked.cluster || asked.containers) return 1;
   const cores = availableParallelism();
   // Each long test keeps a core busy with a whole service of its own.
-  return asked.fast || asked.long ? cores : Math.min(4, cores + 2);
+  return asked.fast || asked.long ? cores : Math.min(5, cores + 3);
 }
 
 function countsIn(file) {
