@@ -154,9 +154,9 @@ export const Secret = ({ note, text }) => html`<div class="notice" role="status"
 
 /** Saves the text that `ask` returns as a file. */
 export function SaveButton({ name, ask, label = 'CSV' }) {
-  const [fault, setFault] = useState('');
+  const [{ isBusy, fault }, setState] = useState({});
   const save = async () => {
-    setFault('');
+    setState({ isBusy: true });
     try {
       const url = URL.createObjectURL(new Blob([await ask()], { type: 'text/csv' }));
       const link = document.createElement('a');
@@ -164,10 +164,11 @@ export function SaveButton({ name, ask, label = 'CSV' }) {
       link.download = name;
       link.click();
       URL.revokeObjectURL(url);
+      setState({});
     } catch (error) {
-      setFault(error.message);
+      setState({ fault: error.message });
     }
   };
-  return html`<button type="button" class="button" onClick=${save}>${label}</button>
+  return html`<button type="button" class="button" disabled=${isBusy} onClick=${save}>${label}</button>
     ${fault && html`<p class="fault" role="alert">${fault}</p>`}`;
 }

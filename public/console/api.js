@@ -4,6 +4,8 @@
 import { Fault, Unreachable } from '../api.js';
 
 const patienceMs = 30_000;
+// The console sends a list as CSV for a minute at most.
+const exportPatienceMs = 90_000;
 
 // A session ends some time after the last call that a person caused. The others say so.
 const attendedMs = 60_000;
@@ -13,18 +15,21 @@ for (const name of ['keydown', 'pointerdown', 'wheel']) {
 }
 const unattended = () => (Date.now() - touchedAt > attendedMs ? { 'x-unattended': '1' } : {});
 
-async function ask(method, path, body) {
+const asJson = (reply) => reply.json();
+const asText = (reply) => reply.text();
+
+async function ask(method, path, body, { patience = patienceMs, read = asJson } = {}) {
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
   const reply = await fetch(path, {
     method,
     headers: { accept: 'application/json', ...json, ...unattended() },
     body: body === undefined ? undefined : JSON.stringify(body),
-    signal: AbortSignal.timeout(patienceMs),
+    signal: AbortSignal.timeout(patience),
   }).catch(() => {
     throw new Unreachable('The console cannot be reached. Your connection or the console is down.');
   });
   if (reply.status === 204) return null;
-  const answer = await reply.json().catch(() => undefined);
+  const answer = await (reply.ok ? read : asJson)(reply).catch(() => undefined);
   if (reply.ok && answer !== undefined) return answer;
   if (reply.status >= 500 || answer === undefined) {
     throw notAnswered(answer?.error?.message);
@@ -40,9 +45,9 @@ function notAnswered(said) {
 }
 
 export function createApi(onSignedOut) {
-  const call = async (method, path, body) => {
+  const call = async (method, path, body, how) => {
     try {
-      return await ask(method, `/admin/v1${path}`, body);
+      return await ask(method, `/admin/v1${path}`, body, how);
     } catch (error) {
       if (error.status === 401) onSignedOut();
       throw error;
@@ -50,6 +55,7 @@ export function createApi(onSignedOut) {
   };
   return {
     get: (path) => call('GET', path),
+    csv: (path) => call('GET', path, undefined, { patience: exportPatienceMs, read: asText }),
     post: (path, body) => call('POST', path, body),
     remove: (path) => call('DELETE', path),
   };

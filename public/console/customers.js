@@ -7,7 +7,7 @@ import { html } from '../preact.js';
 import { FormDialog, filled, Secrets } from './dialog.js';
 import {
   Banner,
-  CsvLink,
+  CsvButton,
   customerLink,
   customerOf,
   Filter,
@@ -49,7 +49,7 @@ export function CustomersPage({ api, me, query }) {
         list.rows.length > 0 &&
         html`<p class="actions">
           <${MoreButton} load=${list.load} />
-          <${CsvLink} path="/accounts" asked=${asked} />
+          <${CsvButton} path="/accounts" ...${{ api, asked }} />
         </p>`
       }
     </main>

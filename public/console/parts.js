@@ -1,6 +1,6 @@
 // Parts of all views: texts from outside, times, filters, and the states of a view.
 
-import { Text } from '../controls.js';
+import { SaveButton, Text } from '../controls.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
@@ -87,10 +87,10 @@ export function Filter({ name, label, hint, query, view }) {
   </form>`;
 }
 
-/** Downloads the whole list that is shown. */
-export function CsvLink({ path, asked = {} }) {
+/** Saves the whole list that is shown, or says why it is refused. */
+export function CsvButton({ api, path, asked = {}, name = path.split('/').at(-1) }) {
   const search = new URLSearchParams({ ...asked, format: 'csv' });
-  return html`<a class="button" href=${`/admin/v1${path}?${search}`} download>CSV</a>`;
+  return html`<${SaveButton} key=${search} name=${`${name}.csv`} ask=${() => api.csv(`${path}?${search}`)} />`;
 }
 
 /** The plain video of a model of the catalogue. */

@@ -6,7 +6,7 @@ import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
 import {
   Banner,
-  CsvLink,
+  CsvButton,
   customerOf,
   Filter,
   Foreign,
@@ -57,7 +57,7 @@ export function TaskList({ api, query, view, fixed = {} }) {
     ${list.value && html`<${Rows} tasks=${list.rows} isPart=${list.load !== null} hidden=${fixed} />`}
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      <${CsvLink} path="/tasks" asked=${asked} />
+      ${!list.fault && html`<${CsvButton} path="/tasks" ...${{ api, asked }} />`}
     </p>
   `;
 }

@@ -1,6 +1,7 @@
 // The chart and the table of one report of usage, and the figures as CSV.
 
 import { Bars } from '../bars.js';
+import { SaveButton } from '../controls.js';
 import { count, exactMillionths, exactMoney, millionths } from '../format.js';
 import { html, useState } from '../preact.js';
 import { dayAfter, daysOfPeriod, stacksOf } from '../stacks.js';
@@ -58,7 +59,7 @@ export function Report({ data, asked, measure, seesCosts, currency, csv }) {
     <section class="card" aria-label="Figures">
       <div class="actions">
         <h2>Figures</h2>
-        <a class="button" href=${csv} download=${`usage-${asked.from}-${asked.to}.csv`}>CSV</a>
+        <${SaveButton} name=${`usage-${asked.from}-${asked.to}.csv`} ask=${csv} />
       </div>
       <${Figures} ...${{ data, asked, seesCosts }} />
     </section>

@@ -76,7 +76,8 @@ export function UsagePage({ api, me, query }) {
               Nothing ended from ${from} to ${to}. Choose other days, or fewer filters.
             </p>`
           : html`<${Report} ...${{ data, measure, seesCosts }} asked=${report.value.asked}
-              currency=${me.currency} csv=${`/admin/v1/usage?${report.value.search}&format=csv`} />`)
+              currency=${me.currency}
+              csv=${() => api.csv(`/usage?${report.value.search}&format=csv`)} />`)
       }
       <${Books} ...${{ api, from, to }} currency=${me.currency} />
     </main>

@@ -2,6 +2,7 @@
 // secrets are shown once, filters are in the address, and a viewer sees nothing that it may not do.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
@@ -397,11 +398,28 @@ describeInBrowser('the pages of customers', () => {
   test('a list is taken as CSV by its button', async () => {
     await site.signIn('viewer', '#/customers?find=onerror');
     await page().getByRole('table').waitFor();
-    const [download] = await Promise.all([
-      page().waitForEvent('download'),
-      page().getByRole('link', { name: 'CSV' }).click(),
-    ]);
+    const [download] = await Promise.all([page().waitForEvent('download'), button('CSV').click()]);
     expect(download.suggestedFilename()).toBe('accounts.csv');
+    expect(await readFile(await download.path(), 'utf8')).toMatch(/^accountId,name,/);
+  });
+
+  test('a list that is not sent as CSV says why, and a list that is refused offers none', async () => {
+    await site.signIn('viewer', '#/customers?find=onerror');
+    await page().getByRole('table').waitFor();
+    const message = '2 lists are being sent as CSV already.';
+    const json = { error: { code: 'too_many_exports', message, param: '' } };
+    const isCsv = /format=csv/;
+    await page().route(isCsv, (route) => route.fulfill({ status: 429, json }), { times: 1 });
+    await button('CSV').click();
+    await page().getByRole('alert').getByText(message).waitFor();
+    await Promise.all([page().waitForEvent('download'), button('CSV').click()]);
+    await page().getByRole('alert').waitFor({ state: 'detached' });
+    await site.go('#/tasks?label=team%3Da', page().getByText('--account must be given'));
+    expect(await button('CSV').count()).toBe(0);
+    await site.go('#/tasks', page().getByRole('table'));
+    await page().route(isCsv, (route) => route.fulfill({ status: 401, json }), { times: 1 });
+    await button('CSV').click();
+    await page().getByLabel('Key of an operator').waitFor();
   });
 
   test('a viewer sees no button that would be refused, and no cost and no reply in any answer', async () => {
@@ -414,7 +432,7 @@ describeInBrowser('the pages of customers', () => {
       );
       await until('the tab is shown', async () => (await page().locator('.boot').count()) === 0);
       const names = await page().getByRole('button').allTextContents();
-      const harmless = /^(\s*Cop(y|ied)\s*|\s*Sign out\s*|\s*[☀☾]\s*|Show more)$/;
+      const harmless = /^(\s*Cop(y|ied)\s*|\s*Sign out\s*|\s*[☀☾]\s*|Show more|CSV)$/;
       expect([name, names.filter((one) => !harmless.test(one))]).toEqual([name, []]);
     }
     await site.go('#/customers', page().getByRole('table'));

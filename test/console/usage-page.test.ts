@@ -1,6 +1,7 @@
 // Tests the page Usage with a real browser, on random months of three customers: the bars, the table, the
 // CSV, the admin API and the command line have the same figures.
 
+import { readFile } from 'node:fs/promises';
 import { writeWorld } from '../money/usage-world';
 import { adminWith } from '../support/admin';
 import { randomFrom, seedOfRun } from '../support/books';
@@ -40,8 +41,12 @@ describeInBrowser('the page Usage', () => {
     drawn.flatMap(({ values }) => Object.values(values)).reduce((sum, one) => sum + one, 0);
   /** What was charged, by the file that the page offers. */
   const sumOfCsv = async () => {
-    const href = (await opened.page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? '';
-    const { text } = await opened.served.as('operator', 'GET', href.replace('/admin/v1', ''));
+    const [download] = await Promise.all([
+      opened.page.waitForEvent('download'),
+      opened.page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^usage-[\d-]{21}\.csv$/);
+    const text = await readFile(await download.path(), 'utf8');
     const [head = '', ...rows] = text.trim().split('\r\n');
     const at = head.split(',').indexOf('charged');
     return rows.reduce((sum, row) => sum + micros(row.split(',')[at] ?? ''), 0);

@@ -4,7 +4,7 @@
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { changedTerms, FormDialog, filled, Secrets } from '../dialog.js';
-import { Banner, CsvLink, Foreign, State, Table, Time } from '../parts.js';
+import { Banner, CsvButton, Foreign, State, Table, Time } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 
 const everyMs = 30_000;
@@ -56,7 +56,7 @@ export function KeysTab({ api, may, account: { accountId } }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      <${CsvLink} path="/keys" asked=${asked} />
+      ${!list.fault && html`<${CsvButton} path="/keys" ...${{ api, asked }} />`}
     </p>
   `;
 }

@@ -5,7 +5,7 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { Banner, CsvLink, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
+import { Banner, CsvButton, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { filter } from '../route.js';
 import { useList } from '../use-list.js';
 
@@ -60,7 +60,7 @@ export function StatementTab({ api, account, path, query, view }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      <${CsvLink} path=${`${path}/statement`} />
+      ${!list.fault && html`<${CsvButton} api=${api} path=${`${path}/statement`} />`}
     </p>
   `;
 }

@@ -5,7 +5,7 @@ import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
 import {
   Banner,
-  CsvLink,
+  CsvButton,
   customerOf,
   Filter,
   Foreign,
@@ -53,7 +53,7 @@ export function LogList({ api, query, view, fixed = {} }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      <${CsvLink} path="/log" asked=${asked} />
+      ${!list.fault && html`<${CsvButton} path="/log" ...${{ api, asked }} />`}
     </p>
   `;
 }
