@@ -6,6 +6,7 @@ import { useRead } from '../hooks.js';
 import { html, render, useMemo, useState } from '../preact.js';
 import { createApi, signOut } from './api.js';
 import { AttentionPage } from './attention.js';
+import { CallbacksPage } from './callbacks.js';
 import { ChannelsPage } from './channels/channels.js';
 import { CustomerPage } from './customer/customer.js';
 import { CustomersPage } from './customers.js';
@@ -75,6 +76,7 @@ function pageOf(view, id, query, shared) {
   if (view === 'find') return html`<${FindPage} query=${query} ...${shared} />`;
   if (view === 'tasks' && id) return html`<${TaskPage} key=${id} id=${id} ...${shared} />`;
   if (view === 'tasks') return html`<${TasksPage} query=${query} ...${shared} />`;
+  if (view === 'callbacks') return html`<${CallbacksPage} query=${query} ...${shared} />`;
   if (view === 'channels') return html`<${ChannelsPage} ...${shared} />`;
   if (view === 'usage') return html`<${UsagePage} query=${query} ...${shared} />`;
   if (view === 'customers' && id) {

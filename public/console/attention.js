@@ -37,7 +37,7 @@ export function AttentionPage({ api, me }) {
 
 function Numbers({ numbers, currency }) {
   const all = [
-    ['Open tasks', count(numbers.openTasks), '#/tasks?status=running'],
+    ['Open tasks', count(numbers.openTasks), '#/tasks?status=open&oldestFirst=true'],
     ['Waiting jobs', count(numbers.waitingJobs), '#/channels'],
     ['Held', exactMoney(numbers.held, currency), '#/customers'],
     [

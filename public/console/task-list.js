@@ -20,6 +20,13 @@ import { filter } from './route.js';
 import { useList, withId } from './use-list.js';
 
 const statuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'];
+const sets = [
+  ['open', 'open: opened and not ended'],
+  ['overdue', 'open past the deadline'],
+  ['unopened', 'not opened by a workflow'],
+  ['unstored', 'video not stored'],
+  ['uncancelled', 'ended, job not cancelled'],
+];
 const everyMs = 4_000;
 const filters = [
   ['account', 'Customer', 'id or name'],
@@ -43,7 +50,7 @@ export function TaskList({ api, query, view, fixed = {} }) {
     <div class="filters">
       <${Select} label="Status" name="status" value=${query.get('status') ?? ''}
         onValue=${(value) => filter(view, query, 'status', value)}
-        options=${[['', 'All'], ...statuses.map((one) => [one, one])]} />
+        options=${[['', 'All'], ...statuses.map((one) => [one, one]), ...sets]} />
       ${typed.map(
         ([name, label, hint]) =>
           html`<${Filter} key=${name} ...${{ name, label, hint, query, view }} />`,

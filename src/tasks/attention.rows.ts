@@ -3,6 +3,7 @@
 
 import type { Knex } from 'knex';
 import { isBelowAlert } from '../accounts/accounts.rows';
+import { taskSets } from './list.rows';
 
 export interface AttentionFacts {
   readonly openTasks: number;
@@ -14,15 +15,15 @@ export interface AttentionFacts {
   readonly overdueTasks: number;
   /** Creates that were not answered and are searched for at the provider. */
   readonly unansweredJobs: number;
-  /** Jobs of ended tasks that could not be cancelled. */
-  readonly givenUpJobs: number;
+  /** Ended tasks with a job that could not be cancelled. */
+  readonly uncancelledTasks: number;
   /** By channel: the cost of videos whose task failed, in the last seven days of the reports. */
   readonly lost: readonly { readonly channel: string; readonly micros: number }[];
   readonly exhaustedCallbacks: number;
   readonly accountsBelowZero: number;
   /** Customers who have less than the limit of their own alerts. */
   readonly accountsLow: number;
-  readonly lateResults: number;
+  readonly unstoredTasks: number;
   readonly reconcilerSeconds: number;
   /** Null if no audit has run yet. */
   readonly auditSeconds: number | null;
@@ -36,7 +37,7 @@ const age = (time: string) => `extract(epoch from now() - ${time})::float8`;
 export async function readAttention(db: Knex): Promise<AttentionFacts> {
   const { rows } = await db.raw<{ rows: AttentionFacts[] }>(
     `with pending as (
-       select count(*)::int as tasks, min(created_at) as oldest from tasks where owes is not null
+       select count(*)::int as tasks, min(created_at) as oldest from tasks where ${taskSets.unopened}
      ), sums as (
        select coalesce(sum(open_tasks), 0)::int as open, coalesce(sum(held), 0)::float8 as held,
               count(*) filter (where available < 0)::int as below
@@ -52,20 +53,15 @@ export async function readAttention(db: Knex): Promise<AttentionFacts> {
               where ${isBelowAlert}) as "accountsLow",
             pending.tasks as "pendingTasks", coalesce(${age('oldest')}, 0) as "pendingSeconds",
             (select count(*)::int from jobs where state = 'waiting') as "waitingJobs",
-            (select count(*)::int from tasks
-              where finished_at is null and deadline_at < now() - interval '7 minutes')
-              as "overdueTasks",
+            (select count(*)::int from tasks where ${taskSets.overdue}) as "overdueTasks",
             (select count(*)::int from jobs where state = 'sending' and searched_since is not null)
               as "unansweredJobs",
-            (select count(*)::int from jobs where owes = 'cancel' and due_at = 'infinity')
-              as "givenUpJobs",
+            (select count(*)::int from tasks where ${taskSets.uncancelled}) as "uncancelledTasks",
             coalesce((select json_agg(lost order by micros desc) from lost), '[]') as lost,
             (select count(*)::int from callbacks
               where state = 'exhausted' and changed_at > now() - interval '1 day')
               as "exhaustedCallbacks",
-            (select count(*)::int from files
-              where state = 'awaited' and role <> 'upload' and expires_at > now()
-                and created_at < now() - interval '10 minutes') as "lateResults",
+            (select count(*)::int from tasks where ${taskSets.unstored}) as "unstoredTasks",
             (select ${age('ran_at')} from loops where kind = 'reconciler') as "reconcilerSeconds",
             (select ${age('ran_at')} from loops where kind = 'audit') as "auditSeconds",
             coalesce((select agreed_until is null or ran_at - agreed_until > interval '1 hour'

@@ -101,14 +101,14 @@ function tasksOf(facts: AttentionFacts) {
       'tasks_overdue',
       `${counted(overdueTasks, 'open task is', 'open tasks are')} past the deadline.`,
       overdueTasks,
-      'tasks?status=running',
+      'tasks?status=overdue&oldestFirst=true',
       'a-task-runs-too-long',
     ),
     need(
       'tasks_pending',
       `${counted(pendingTasks, 'task is', 'tasks are')} pending, the oldest for ${Math.floor(pendingSeconds)} s: Temporal or the workers do not start them.`,
       pendingSeconds > oldSeconds.pending ? pendingTasks : 0,
-      'tasks?status=pending',
+      'tasks?status=unopened&oldestFirst=true',
       'a-task-stays-pending',
     ),
     need(
@@ -141,27 +141,28 @@ function channelNeed({
 }
 
 function rest(facts: AttentionFacts) {
-  const { accountsBelowZero, accountsLow, exhaustedCallbacks, lateResults, givenUpJobs } = facts;
+  const { accountsBelowZero, accountsLow, exhaustedCallbacks, unstoredTasks, uncancelledTasks } =
+    facts;
   return [
     need(
       'results_late',
-      `${counted(lateResults, 'result is', 'results are')} not stored for 10 minutes.`,
-      lateResults,
-      null,
+      `The videos of ${counted(unstoredTasks, 'task are', 'tasks are')} not stored for 10 minutes.`,
+      unstoredTasks,
+      'tasks?status=unstored&oldestFirst=true',
       'videos-are-not-stored',
     ),
     need(
       'cancels_given_up',
-      `${counted(givenUpJobs, 'job', 'jobs')} of ended tasks could not be cancelled and may still cost money.`,
-      givenUpJobs,
-      null,
+      `The jobs of ${counted(uncancelledTasks, 'ended task', 'ended tasks')} could not be cancelled and may still cost money.`,
+      uncancelledTasks,
+      'tasks?status=uncancelled',
       'the-generator-is-down',
     ),
     need(
       'callbacks_exhausted',
       `${counted(exhaustedCallbacks, 'callback was', 'callbacks were')} given up in the last day.`,
       exhaustedCallbacks,
-      null,
+      'callbacks?state=exhausted',
       'callbacks-pile-up',
     ),
     need(

@@ -14,9 +14,29 @@ import {
   type TaskRow,
 } from './tasks.rows';
 
+/**
+ * SQL: tasks that an operator looks for, beside those in a status. For each an index has few rows, or, for
+ * the open tasks, those of an account in the order of the list.
+ */
+export const taskSets = {
+  open: 'tasks.finished_at is null and tasks.owes is null',
+  overdue: `tasks.finished_at is null and tasks.deadline_at < now() - interval '7 minutes'`,
+  // No workflow has opened them. Their creates were answered pending or submitted.
+  unopened: 'tasks.owes is not null',
+  // An array, so that no plan tries each task of an account instead.
+  unstored: `tasks.id = any(array(
+    select task_id from files
+     where state = 'awaited' and role <> 'upload' and expires_at > now()
+       and created_at < now() - interval '10 minutes'))`,
+  uncancelled: `tasks.id = any(array(
+    select task_id from jobs where owes = 'cancel' and due_at = 'infinity'))`,
+} as const;
+export type TaskSet = keyof typeof taskSets;
+
 interface TaskFilter {
   readonly accountId?: string;
   readonly status?: TaskStatus | null;
+  readonly set?: TaskSet;
   readonly model?: string | null;
   readonly keyId?: string;
   /** The code of the error of a failed task. */
@@ -72,8 +92,10 @@ function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string
 }
 
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
-  const { accountId, status } = filter;
-  if (!accountId && (!status || isFinal(status))) return ofAllAccountsQuery(db, filter);
+  const { accountId, status, set } = filter;
+  // The tasks of the other sets and statuses are few, so they are all read and sorted.
+  const isOrdered = set ? set === 'open' : !status || isFinal(status);
+  if (!accountId && isOrdered) return ofAllAccountsQuery(db, filter);
   return inOrder(db('tasks').select(db.raw(columnsOf(filter))), filter).limit(filter.limit + 1);
 }
 
@@ -176,11 +198,12 @@ const liveStatus = {
   running: `tasks.state = 'open' and ${isRunning}`,
 } as const;
 
-function narrow(query: Knex.QueryBuilder, { status, model }: TaskFilter): Knex.QueryBuilder {
+function narrow(query: Knex.QueryBuilder, { status, set, model }: TaskFilter): Knex.QueryBuilder {
   if (status && isFinal(status)) query.where('status', status).whereNotNull('finished_at');
   // There is no index for this filter, because the number of unfinished tasks per account is
   // limited.
   else if (status) query.whereNull('finished_at').whereRaw(liveStatus[status]);
+  if (set) query.whereRaw(taskSets[set]);
   if (model) query.where('model', model);
   return query;
 }

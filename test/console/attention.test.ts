@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { taskIdForKey } from '../../src/database/ids';
 import { pauseChannel, recordFault } from '../../src/jobs/watchers.rows';
 import { adminWith } from '../support/admin';
-import { anOpening, openNew } from '../support/books';
+import { anOpening, openNew, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { catalogueText } from '../support/catalogue';
 import { startConsole, type TestConsole } from '../support/console';
@@ -177,8 +177,10 @@ test('what is late, paused, given up or not agreed is listed, and costs are for 
   );
   await db().raw(`update loops set agreed_until = now() - interval '2 hours' where kind = 'audit'`);
   await db().raw(`update usage_state set until = now() - interval '4 hours'`);
+  const unopened = anOpening(accountId, aTaskId(), 1_000);
+  await storePending(db(), { ...unopened, createdAtMs: Date.now() - 120_000 });
   const both = [
-    ...['books_differ', 'usage_old', 'tasks_overdue', 'creates_unanswered'],
+    ...['books_differ', 'usage_old', 'tasks_overdue', 'tasks_pending', 'creates_unanswered'],
     ...['channel_paused', 'channel_not_well'],
     ...['results_late', 'callbacks_exhausted', 'accounts_below_zero', 'accounts_low'],
   ];
@@ -194,6 +196,28 @@ test('what is late, paused, given up or not agreed is listed, and costs are for 
     taskId,
   ]);
   expect(await codes()).toContain('cancels_given_up');
+});
+
+test('what is counted leads to a list of exactly that, for one customer too', async () => {
+  const { needs: all, numbers } = await needs();
+  const counts = [
+    ...all.map((one: { page: string | null; count: number }) => [one.page, one.count]),
+    ['tasks?status=open', numbers.openTasks],
+  ].filter(([page]) => /^(tasks|callbacks|customers)\?/.test(page ?? ''));
+  const rowsOf = async (page: string, of = '') => {
+    const path = `/${page.replace('customers', 'accounts')}${of}`;
+    const { status, json } = await served.as('viewer', 'GET', path);
+    return [page, status === 200 ? json.data.length : json];
+  };
+  const listed = await Promise.all(counts.map(([page]) => rowsOf(page)));
+  expect(listed).toEqual(counts);
+  expect(counts).toHaveLength(8);
+  const ofTasks = counts.filter(([page]) => page.startsWith('tasks'));
+  const ofAccount = ofTasks.map(([page]) => rowsOf(page, `&account=${accountId}`));
+  expect(await Promise.all(ofAccount)).toEqual(ofTasks);
+  const other = (await admin('accounts create --name Other --no-key --json')).json.accountId;
+  const ofOther = ofTasks.map(([page]) => rowsOf(page, `&account=${other}`));
+  expect(await Promise.all(ofOther)).toEqual(ofTasks.map(([page]) => [page, 0]));
 });
 
 test('customers below zero or below the limit of their alerts are listed, and no others', async () => {

@@ -351,6 +351,27 @@ describeInBrowser('the pages of customers', () => {
     await daily.waitFor({ state: 'detached' });
   });
 
+  test('Attention leads to the callbacks that were given up, and to the open tasks', async () => {
+    await site.signIn('viewer', '#/attention');
+    const need = page().getByRole('listitem').filter({ hasText: '1 callback was given up' });
+    await need.getByRole('link', { name: 'Show' }).click();
+    const row = section('Given up')
+      .getByRole('row')
+      .filter({ hasText: lateTask.slice(-6) });
+    await row.getByRole('link', { name: 'Film Production' }).waitFor();
+    expect(await button('Send again').count()).toBe(0);
+    await page().getByLabel('State').selectOption('pending');
+    await section('To be sent').getByText('None waits to be sent.').waitFor();
+    await page().goBack();
+    await row.waitFor();
+    await page().getByRole('link', { name: 'Attention' }).click();
+    const card = page().locator('.numbers div').filter({ hasText: 'Open tasks' });
+    await card.getByRole('link', { name: '1', exact: true }).click();
+    await page().getByRole('table', { name: 'Tasks' }).waitFor();
+    expect(await page().locator('tbody tr').count()).toBe(1);
+    expect(await page().getByLabel('Status').inputValue()).toBe('open');
+  });
+
   test('callbacks that were given up stand first and are sent again, one or all', async () => {
     await site.signIn('operator', `#/customers/${accountId}?tab=webhooks`);
     await section('Given up')
@@ -537,6 +558,7 @@ describeInBrowser('the pages of customers', () => {
           tableIn('To be sent'),
           section('Delivered').getByText('None was'),
         ),
+        'those of all customers': show('#/callbacks?state=pending', tableIn('To be sent')),
         callback: show(`#/tasks/${lateTask}`, tableIn('Callback')),
         log: tab('log', table()),
         'all acts': show('#/log', tableIn('Operators'), tableIn('Open sessions')),

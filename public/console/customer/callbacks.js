@@ -4,13 +4,13 @@ import { MoreButton } from '../../pagination.js';
 import { html, useRef, useState } from '../../preact.js';
 import { SendAgain } from '../../send-again.js';
 import { FormDialog, Secrets } from '../dialog.js';
-import { CsvButton, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
+import { CsvButton, customerOf, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 import { Part } from './part.js';
 
 const everyMs = 10_000;
 
-const states = [
+export const callbackStates = [
   ['exhausted', 'Given up', 'No callback was given up.'],
   ['pending', 'To be sent', 'None waits to be sent.'],
   ['stopped', 'Stopped', 'None was stopped.'],
@@ -26,7 +26,7 @@ export function CallbacksTab({ api, may, account, path }) {
   };
   return html`
     <${Webhooks} ...${{ api, may, path }} />
-    ${states.map(
+    ${callbackStates.map(
       ([state, title, none]) =>
         html`<${Callbacks} key=${state} ...${{ api, may, path, accountId, state, title, none, lists, reread }} />`,
     )}
@@ -76,8 +76,9 @@ function TestButton({ api, webhookId }) {
     ${' '}<span role="status"><${Foreign} text=${said} /></span>`;
 }
 
-function Callbacks({ api, may, path, accountId, state, title, none, lists, reread }) {
-  const asked = { account: accountId, state };
+/** Those in one state; without an account those of all customers. */
+export function Callbacks({ api, may, path, accountId, state, title, none, lists, reread }) {
+  const asked = { ...(accountId && { account: accountId }), state };
   const list = useList(api, '/callbacks', {
     ...{ asked, size: 20, everyMs },
     rowsOf: withId('taskId'),
@@ -87,7 +88,7 @@ function Callbacks({ api, may, path, accountId, state, title, none, lists, rerea
   return html`<section class="card" aria-label=${title}>
     <div class="head">
       <h2>${title}</h2>
-      ${state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh: reread }} />`}
+      ${accountId && state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh: reread }} />`}
       ${rows.length > 0 && html`<${CsvButton} path="/callbacks" ...${{ api, asked }} />`}
     </div>
     ${list.lost && html`<p class="fault">${wordsOf(list.lost, 'This part is not answered at the moment.')}</p>`}
@@ -99,6 +100,7 @@ function Callbacks({ api, may, path, accountId, state, title, none, lists, rerea
         : html`<${Table} label=${title} rows=${rows} keyOf=${({ taskId }) => taskId}
             columns=${[
               ['Task', ({ taskId }) => taskLink(taskId)],
+              !accountId && ['Customer', customerOf],
               ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
               ['Deliveries', ({ deliveries }) => deliveries, true],
               state === 'pending' && ['Next (UTC)', ({ nextAt }) => html`<${Time} at=${nextAt} />`],

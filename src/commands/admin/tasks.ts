@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Labels } from '../../contract/request';
 import { taskStatuses } from '../../contract/vocabulary';
-import { listTasks } from '../../tasks/list.rows';
+import { listTasks, type TaskSet, taskSets } from '../../tasks/list.rows';
 import { failPending } from '../../tasks/pending.rows';
 import { cancelledMessage, isFinal } from '../../tasks/task.rules';
 import { findTaskRow } from '../../tasks/tasks.rows';
@@ -15,6 +15,8 @@ import { shownTask, showTask } from './show-task';
 import { table } from './tables';
 import { taskContent } from './task-content';
 import { accountIdOf, choiceOf, countOf, momentOf, pageOptions, withNames } from './values';
+
+const sets = Object.keys(taskSets) as TaskSet[];
 
 const list: AdminCommand = {
   name: 'tasks list',
@@ -42,7 +44,10 @@ const list: AdminCommand = {
   },
   options: {
     account: { value: 'ID', about: 'those of this account only' },
-    status: { value: 'STATUS', about: `those in this status only: ${taskStatuses.join(', ')}` },
+    status: {
+      value: 'STATUS',
+      about: `those in this status only: ${taskStatuses.join(', ')}; or those that are ${sets.join(', ')}`,
+    },
     model: { value: 'MODEL', about: 'those of this model only' },
     key: { value: 'KEYID', about: 'those that this key created only' },
     error: { value: 'CODE', about: 'failed ones with this code only, such as task_expired' },
@@ -57,7 +62,9 @@ const list: AdminCommand = {
     const [keyId, errorCode] = [input.option('key'), input.option('error')];
     // The indexes of ended tasks then leave out the succeeded ones.
     const failed = errorCode === undefined ? undefined : 'failed';
-    const status = choiceOf(input, 'status', taskStatuses) ?? failed;
+    const asked = choiceOf(input, 'status', [...taskStatuses, ...sets]) ?? failed;
+    const set = sets.find((one) => one === asked);
+    const status = taskStatuses.find((one) => one === asked);
     const limit = countOf(input, 'limit', 50, 10_000);
     const model = input.option('model');
     const accountId = await accountIdOf(db(), input);
@@ -69,6 +76,7 @@ const list: AdminCommand = {
     const { rows, next } = await listTasks(db(), {
       limit,
       ...(status ? { status } : {}),
+      ...(set ? { set } : {}),
       ...(accountId === undefined ? {} : { accountId }),
       ...(model === undefined ? {} : { model }),
       ...(keyId === undefined ? {} : { keyId }),
