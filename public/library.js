@@ -1,10 +1,10 @@
 // The library page with the account's media: the videos of succeeded tasks, and the uploaded files.
 
 import { CopyButton } from './controls.js';
+import { reasons } from './film.js';
 import { bytesText, clock, span } from './format.js';
 import { go } from './hooks.js';
 import { MoreButton, usePages } from './pagination.js';
-import { reasons } from './player.js';
 import { html, useState } from './preact.js';
 import { emptyDraft, mediaOf } from './request.js';
 import { noteFile, noteOf, recall, remember } from './session.js';

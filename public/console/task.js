@@ -2,6 +2,7 @@
 // wrote or made is behind a button that asks why, and is gone when the view is left.
 
 import { CopyButton } from '../controls.js';
+import { Film } from '../film.js';
 import { count, exactMoney, itemNames, unitPrice } from '../format.js';
 import { usePolled } from '../hooks.js';
 import { html, useState } from '../preact.js';
@@ -237,10 +238,9 @@ function Content({ api, path }) {
     ${
       content
         ? html`<pre><${ForeignJson} value=${content.request} /></pre>
-            ${content.videos.map(
-              ({ url }) =>
-                url && html`<video key=${url} controls preload="none" src=${url}></video>`,
-            )}`
+            ${content.videos
+              .filter((video) => video.url || video.url_gone_reason)
+              .map((video) => html`<${Film} key=${video.url} video=${video} preload="none" />`)}`
         : html`<p>What the customer wrote and made. Each look leaves a row in the log of operators.</p>
             <p class="actions">
               <${AskWhy} title="Show what the customer wrote and made" label="Show content" act=${act} />

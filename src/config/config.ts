@@ -41,13 +41,19 @@ const required = {
   dev: [],
 } as const satisfies Record<string, readonly SettingName[]>;
 
-/** If one of these settings is set, all of them are required. */
+/** If one of these settings is set, all of them are required by a process that opens the storage. */
 const ofS3 = [
   'S3_BUCKET',
   'S3_ENDPOINT',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',
 ] as const satisfies readonly SettingName[];
+
+/**
+ * Processes that get the settings of all processes, but no key of the bucket. The page of the console names
+ * the address of the bucket.
+ */
+const withoutStorage: readonly string[] = ['console', 'codec'];
 
 /** The client certificate and its key must be set together. */
 const certificate = [
@@ -92,7 +98,9 @@ export function readConfig<P extends ProcessName>(
   for (const name of required[process]) {
     if (!isSet(name)) faults.push(missing(name));
   }
-  if (ofS3.some(isSet)) faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
+  const opensStorage = !withoutStorage.includes(process);
+  if (opensStorage && ofS3.some(isSet))
+    faults.push(...ofS3.filter((name) => !isSet(name)).map(missingForS3));
   faults.push(...halfOf(certificate.filter(isSet)));
   if (checked.data?.S3_PATH_STYLE === false) faults.push(...bucketFaults(given.S3_ENDPOINT));
   if (process === 'console' && checked.data) faults.push(...consoleFaults(checked.data));

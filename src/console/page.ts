@@ -2,6 +2,7 @@
 // another host is allowed, except the videos of a task, which an operator asks for with a reason.
 
 import type { Context } from 'koa';
+import { bucketUrl } from '../files/storage/s3-requests';
 import { answerPageFile } from '../gateway/page-file';
 import { filesOf, pagePolicy, vendorFiles } from '../gateway/page-files';
 
@@ -11,6 +12,7 @@ const shared = [
     'api',
     'bars',
     'controls',
+    'film',
     'format',
     'header',
     'hooks',
@@ -34,7 +36,9 @@ const folders = ['console', 'console/channels', 'console/customer', 'console/log
 
 interface Origins {
   readonly publicUrl: string;
+  readonly s3Bucket: string | null;
   readonly s3Endpoint: string | null;
+  readonly s3PathStyle: boolean;
   readonly filesDelivery: 'proxy' | 'redirect';
 }
 
@@ -56,9 +60,11 @@ export function createPage(config: Origins): (ctx: Context) => boolean {
   };
 }
 
-function policyOf({ publicUrl, s3Endpoint, filesDelivery }: Origins): string {
-  const redirected = filesDelivery === 'redirect' && s3Endpoint !== null;
-  const origins = [publicUrl, ...(redirected ? [s3Endpoint] : [])];
-  const media = [...new Set(origins.map((url) => new URL(url).origin))].join(' ');
+function policyOf(config: Origins): string {
+  const { publicUrl, s3Bucket: bucket, s3Endpoint: endpoint, s3PathStyle: pathStyle } = config;
+  const redirected = config.filesDelivery === 'redirect' && bucket !== null && endpoint !== null;
+  const ofBucket = redirected ? [bucketUrl({ endpoint, bucket, pathStyle })] : [];
+  const origins = [new URL(publicUrl), ...ofBucket].map(({ origin }) => origin);
+  const media = [...new Set(origins)].join(' ');
   return pagePolicy({ images: `'self' data: ${media}`, media });
 }

@@ -155,6 +155,15 @@ describe('a setting', () => {
     },
   );
 
+  test.each(['console', 'codec'] as const)(
+    'of S3 that is missing does not prevent the start of the process %s, which opens no storage',
+    (process) => {
+      const { S3_BUCKET, S3_ENDPOINT } = wholeS3;
+      const known = { ...complete, ENCRYPTION_KEYS: `k:${'A'.repeat(43)}=` };
+      expect(faultsOf(process, { ...known, S3_BUCKET, S3_ENDPOINT })).toEqual([]);
+    },
+  );
+
   test('that is a secret has no default', () => {
     const secrets = settingRows().filter(({ secret }) => secret);
     expect(secrets.map(({ name }) => name)).toEqual([

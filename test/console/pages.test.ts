@@ -4,8 +4,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createKey } from '../../src/accounts/keys.rows';
+import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
-import { anAccountWith, anOpening, openNew } from '../support/books';
+import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { type ConsoleInBrowser, describeInBrowser, openConsole } from './in-browser';
 
@@ -142,6 +143,36 @@ describeInBrowser('the console in a browser', () => {
     expect(page.url()).toContain(taskId);
     expect(opened.complaints).toEqual([]);
     expect(opened.hosts.size).toBe(1);
+  });
+
+  test('a result is shown with its last frame, or why it is gone, or that it was not loaded', async () => {
+    const { db } = served.database;
+    const ended = aTaskId();
+    await openNew(db, anOpening('acct_1', ended, 1_000));
+    await closeTask(db, aClosing(ended, 1_000, 1_000));
+    const show = async (video: object) => {
+      const object = JSON.stringify([video]);
+      await db.raw(
+        `update tasks set object = jsonb_set(object::jsonb, '{data}', cast(? as jsonb)) where id = ?`,
+        [object, ended],
+      );
+      await opened.open(`#/tasks/${ended}`, page.getByRole('button', { name: 'Show content' }));
+      await page.getByRole('button', { name: 'Show content' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Why').fill('case 8');
+      await dialog.getByLabel('Why').press('Enter');
+      await dialog.waitFor({ state: 'hidden' });
+    };
+    await signIn('owner', '#/tasks');
+    await show({ url_gone_reason: 'expired' });
+    await page.getByText('The video is not kept any more: its time is over.').waitFor();
+    // The policy of the page allows files of PUBLIC_URL.
+    const files = 'http://localhost:8080/files';
+    await show({ url: `${files}/a.mp4`, last_frame_url: `${files}/b.png` });
+    expect(await page.getByAltText('The last frame').getAttribute('src')).toBe(`${files}/b.png`);
+    await page.evaluate(`document.querySelector('video').play().catch(() => undefined)`);
+    await page.getByText('The video cannot be loaded.').waitFor();
+    expect(await page.getByRole('link', { name: `${files}/a.mp4` }).count()).toBe(1);
   });
 
   test('a page of another port or host of this machine cannot act for an operator who is signed in', async () => {

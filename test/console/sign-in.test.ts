@@ -322,12 +322,18 @@ test.each<[what: string, settings: Record<string, string>, origins: string]>([
   ['of the API', {}, 'https://video.test'],
   [
     'of the API and of the bucket to which it redirects',
-    {
-      ...{ FILES_DELIVERY: 'redirect', S3_ENDPOINT: 'https://s3.test', S3_BUCKET: 'video' },
-      ...{ S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' },
-    },
+    { FILES_DELIVERY: 'redirect', S3_ENDPOINT: 'https://s3.test', S3_BUCKET: 'video' },
     'https://video.test https://s3.test',
   ],
+  [
+    'of the API and of the bucket in its host name',
+    {
+      ...{ FILES_DELIVERY: 'redirect', S3_ENDPOINT: 'https://s3.test:9000/', S3_BUCKET: 'video' },
+      S3_PATH_STYLE: 'false',
+    },
+    'https://video.test https://video.s3.test:9000',
+  ],
+  ['of the API, which has no bucket', { FILES_DELIVERY: 'redirect' }, 'https://video.test'],
 ])('the page may show files %s and nothing else of another host', async (_, settings, origins) => {
   const own = await startConsole({ settings: { PUBLIC_URL: 'https://video.test/', ...settings } });
   try {

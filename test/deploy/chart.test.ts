@@ -244,14 +244,19 @@ workers:
     }
   });
 
-  test('the console trusts no proxy of the API, and gets the address of the API to refuse its host name', async () => {
-    const own = ['--set', 'api.settings.PUBLIC_URL=https://api.example.com'];
+  test('the console trusts no proxy of the API, and knows where links to files lead', async () => {
+    const own = [
+      ...['--set', 'api.settings.PUBLIC_URL=https://api.example.com'],
+      ...['--set', 'api.settings.FILES_DELIVERY=redirect,settings.S3_BUCKET=videos'],
+    ];
     const pods = podsOf(await manifests(...parts, ...own));
     const pod = pods.find(({ metadata }) => metadata.name === 'video-console');
     const env = pod?.spec.template.spec.containers[0]?.env.map(({ name, value }) => [name, value]);
     expect(Object.fromEntries(env ?? [])).toMatchObject({
       TRUSTED_PROXIES: '0',
       PUBLIC_URL: 'https://api.example.com',
+      FILES_DELIVERY: 'redirect',
+      S3_BUCKET: 'videos',
     });
   });
 

@@ -256,6 +256,21 @@ describe('docker-compose.yml', () => {
     },
   );
 
+  test('the console knows where links to files lead, and has no key of the bucket', () => {
+    const bucket = { S3_BUCKET: 'videos', S3_ENDPOINT: 'https://s3.test', S3_PATH_STYLE: 'false' };
+    const given = { ...person, ...bucket, FILES_DELIVERY: 'redirect', S3_SECRET_ACCESS_KEY: 'key' };
+    const linksOf = (name: string) => {
+      const { publicUrl, filesDelivery, s3Bucket, s3Endpoint, s3PathStyle } = readConfig(
+        'console',
+        environmentOf(name, given),
+      );
+      return { publicUrl, filesDelivery, s3Bucket, s3Endpoint, s3PathStyle };
+    };
+    expect(linksOf('console')).toEqual(linksOf('api'));
+    expect(linksOf('console')).toMatchObject({ filesDelivery: 'redirect', s3Bucket: 'videos' });
+    expect(environmentOf('console', given)).not.toHaveProperty('S3_SECRET_ACCESS_KEY');
+  });
+
   test('allows no internal address by default', () => {
     for (const name of ['api', 'worker']) {
       expect(environmentOf(name).DANGEROUSLY_ALLOW_HOSTS).toBe('');

@@ -99,9 +99,18 @@ export function createS3Requests(settings: S3Settings): S3Requests {
   };
 }
 
-function addressOf({ endpoint, bucket, pathStyle }: S3Settings, key: string, query: Query): string {
+type Place = Pick<S3Settings, 'endpoint' | 'bucket' | 'pathStyle'>;
+
+/** Its origin is that of every URL of the bucket, also of those to which callers are sent. */
+export function bucketUrl({ endpoint, bucket, pathStyle }: Place): URL {
   const url = new URL(endpoint);
   if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
+  return url;
+}
+
+function addressOf(place: Place, key: string, query: Query): string {
+  const { bucket, pathStyle } = place;
+  const url = bucketUrl(place);
   const base = url.pathname.replace(/\/$/, '');
   url.pathname = [base, ...(pathStyle ? [bucket] : []), ...(key ? [key] : [])].join('/');
   url.search = new URLSearchParams(query).toString();
