@@ -3,6 +3,7 @@
 // what they repair. If a duty fails, the next duties still run. Then the run fails and is repeated. If
 // the worker stops, another worker repeats the run.
 
+import { forgetRefusals } from '../../src/accounts/refusals.rows';
 import { alertLowBalances, forgetAlerts } from '../../src/callbacks/alerts.rows';
 import { forgetRemovedUploads } from '../../src/files/uploads.rows';
 import { releaseStranded } from '../../src/jobs/slots.rows';
@@ -19,6 +20,7 @@ import { watchUsedChannels } from './unwatched-channels';
 // answered with the reason of the removal. The rows of results are deleted with their tasks.
 const removedUploadsKeptDays = 35;
 const endedAlertsKeptDays = 35;
+const refusalsKeptDays = 90;
 const forgottenMax = 2_000;
 
 export function createReconcileActivities(deps: WorkerDeps) {
@@ -47,6 +49,7 @@ async function runReconciler(deps: WorkerDeps, forgetOld: ForgetOld): Promise<Re
   const { checked = 0, closed = [], stuck = [] } = (await attempt(() => endLost(deps))) ?? {};
   await attempt(() => alertLowBalances(deps.db));
   await attempt(() => forgetAlerts(deps.db, endedAlertsKeptDays));
+  await attempt(() => forgetRefusals(deps.db, refusalsKeptDays));
   await attempt(() => forgetRemovedUploads(deps.db, removedUploadsKeptDays, forgottenMax));
   await attempt(() => forgetOld());
   if (failures.length > 0) throw failures[0];

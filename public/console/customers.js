@@ -1,7 +1,7 @@
 // The list of customers. The search is in the address. A new customer's secrets are shown once.
 
 import { Select } from '../controls.js';
-import { money } from '../format.js';
+import { count, money } from '../format.js';
 import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
 import { FormDialog, filled, Secrets } from './dialog.js';
@@ -25,10 +25,14 @@ const balances = [
   ['', 'Any'],
   ['true', 'Below zero or the limit of its alerts'],
 ];
+const refusals = [
+  ['', 'Any'],
+  ['true', 'In 7 days, most first'],
+];
 
 export function CustomersPage({ api, me, query }) {
   useTitle('Customers');
-  const asked = given(query, ['find', 'low']);
+  const asked = given(query, ['find', 'low', 'refused']);
   const list = useList(api, '/accounts', { asked, everyMs, rowsOf: withId('accountId') });
   return html`
     <main>
@@ -41,6 +45,8 @@ export function CustomersPage({ api, me, query }) {
           view="customers" query=${query} />
         <${Select} label="Balance" name="low" value=${query.get('low') ?? ''} options=${balances}
           onValue=${(value) => filter('customers', query, 'low', value)} />
+        <${Select} label="Refused calls" name="refused" value=${query.get('refused') ?? ''}
+          options=${refusals} onValue=${(value) => filter('customers', query, 'refused', value)} />
       </div>
       <${Banner} lost=${list.lost} />
       <${State} of=${list} />
@@ -59,7 +65,7 @@ export function CustomersPage({ api, me, query }) {
 function Rows({ accounts, isSearch }) {
   if (accounts.length === 0) {
     return isSearch
-      ? html`<p class="nothing">No customer has this in the name, or an id that begins so, and such a balance.</p>`
+      ? html`<p class="nothing">No customer has these filters.</p>`
       : html`<p class="nothing">There is no customer yet. Make the first one.</p>`;
   }
   return html`<${Table} label="Customers" rows=${accounts} keyOf=${({ accountId }) => accountId}
@@ -70,6 +76,11 @@ function Rows({ accounts, isSearch }) {
       ['Held', (one) => money(one.held, one.currency), true],
       ['Open tasks', ({ openTasks }) => openTasks, true],
       ['Charged, 30 days', (one) => money(one.charged30Days, one.currency), true],
+      [
+        'Refused, 7 days',
+        ({ refused7Days }) => refused7Days && `about ${count(refused7Days)}`,
+        true,
+      ],
       ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
       ['Disabled', ({ disabledAt }) => disabledAt && html`<${Time} at=${disabledAt} />`],
     ]} />`;

@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import type { Gather, Gathered } from '../database/gathered';
+import { recentRefusals } from './refusals.rows';
 import type { Rates } from './terms.rows';
 
 /** True if all books are in another currency than this one. */
@@ -41,20 +42,27 @@ interface AccountFilter {
   readonly find?: string;
   /** Those below zero, or below the limit of their own alerts. */
   readonly isLow?: boolean;
+  /** Those with refused calls in the last seven days; the one with the most is the first. */
+  readonly isRefused?: boolean;
   /** The last account of the page before. */
   readonly after?: string;
   readonly limit: number;
 }
 
-/** Accounts, the newest first. */
+/** Accounts, the newest first unless the filter says otherwise. */
 export async function listAccounts(
   db: Knex,
-  { find, isLow, after, limit }: AccountFilter,
+  { find, isLow, isRefused, after, limit }: AccountFilter,
 ): Promise<readonly AccountRow[]> {
   const query = db('accounts')
     .join('balances', 'balances.account_id', 'accounts.id')
     .select(db.raw(columns));
-  query.orderBy('created_at', 'desc').orderBy('accounts.id', 'desc').limit(limit);
+  const place = isRefused ? 'refused.calls' : 'created_at';
+  query.orderBy(place, 'desc').orderBy('accounts.id', 'desc').limit(limit);
+  if (isRefused) {
+    query.with('refused', db.raw(recentRefusals));
+    query.join('refused', 'refused.account_id', 'accounts.id');
+  }
   if (find !== undefined) {
     query.whereRaw('(starts_with(accounts.id, ?) or strpos(lower(name), lower(?)) > 0)', [
       find,
@@ -63,10 +71,10 @@ export async function listAccounts(
   }
   if (isLow) query.whereRaw(`(available < 0 or ${isBelowAlert})`);
   if (after !== undefined) {
-    query.whereRaw(
-      '(created_at, accounts.id) < (select created_at, id from accounts where id = ?)',
-      [after],
-    );
+    const last = isRefused
+      ? 'select calls, account_id from refused where account_id = ?'
+      : 'select created_at, id from accounts where id = ?';
+    query.whereRaw(`(${place}, accounts.id) < (${last})`, [after]);
   }
   return (await query) as AccountRow[];
 }

@@ -11,7 +11,11 @@ interface ApiObserver extends RequestObserver {
   starterFailed(what: string, error: unknown): void;
 }
 
-export function observeApi(log: Logger, meters: Meters): ApiObserver {
+export function observeApi(
+  log: Logger,
+  meters: Meters,
+  refused: (accountId: string, code: string) => void,
+): ApiObserver {
   // Redaction searches every logged object for the names of secrets. Redaction is off here, because
   // these log lines contain only fields of the service, and thousands of them are written per
   // second.
@@ -33,6 +37,7 @@ export function observeApi(log: Logger, meters: Meters): ApiObserver {
       const labels = { method: knownMethod(method), route, status: String(status) };
       meters.observe('video_http_request_duration_seconds', labels, ms / 1000);
       if (code) meters.add('video_http_refusals_total', { code });
+      if (code && accountId) refused(accountId, code);
       if (answeredBy) meters.add('video_live_reads_total', { answered_by: answeredBy });
       const isDull = (method === 'GET' && status < 400) || isRefusedStranger(status, accountId);
       if (isDull && !requests.isLevelEnabled('debug')) return;

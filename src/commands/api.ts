@@ -3,6 +3,7 @@
 // after this time are cut off.
 
 import type { Knex } from 'knex';
+import { addRefusals } from '../accounts/refusals.rows';
 import type { Catalogue } from '../catalogue/catalogue.rules';
 import type { ConfigOf } from '../config/config';
 import { connect } from '../database/database';
@@ -25,6 +26,7 @@ import { loadCatalogueOf, missingLists } from './load-catalogue';
 import { serveMetrics } from './metrics-server';
 import { observedStorage } from './observed-storage';
 import { projectCommit, projectVersion } from './package-info';
+import { createRefusalCounts } from './refusal-counts';
 import { isReady, untilReady } from './wait-until-ready';
 
 export const api: Command<'api'> = async ({ config, log }) => {
@@ -110,7 +112,6 @@ function connectionLimits(config: ConfigOf<'api'>) {
 function openParts(config: ConfigOf<'api'>, log: Logger) {
   const meters = createMeters('api');
   const storage = observedStorage(openStorage(config), meters, log);
-  const observer = observeApi(log, meters);
   const db = connect({
     url: config.databaseUrl,
     poolMax: config.databasePoolMax,
@@ -119,6 +120,8 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     waitMs: 10_000,
     log,
   });
+  const refusals = createRefusalCounts((counts) => addRefusals(db, counts), log);
+  const observer = observeApi(log, meters, refusals.count);
   const { temporalNamespace: namespace } = config;
   const temporal = createTemporalClient({
     // The connection is not awaited. The API answers "not ready" until Temporal can be reached.
@@ -139,6 +142,7 @@ function openParts(config: ConfigOf<'api'>, log: Logger) {
     async close() {
       await starter.close();
       await temporal.close();
+      await refusals.close();
       await db.destroy();
     },
   };

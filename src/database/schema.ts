@@ -562,6 +562,19 @@ create table usage_state (
 insert into usage_state default values;
 `;
 
+/** Refusals: which customer reaches its limits. */
+const refusals = `
+-- The refused calls of a customer on a day, in the time zone of \`usage_state\`, that tell of its limits, its
+-- money or its rights. They are about right: each API process adds what it counted once a minute.
+create table refusals_days (
+  day        date not null,
+  account_id text not null,
+  code       text not null,
+  calls      bigint not null,
+  primary key (day, account_id, code)
+);
+`;
+
 /** Callbacks: the state of each task's callback, each attempt to deliver it, and alerts. */
 const callbacks = `
 -- The callback of one finished task, stored by the statement that ends the task (end-task.rows.ts). Its
@@ -769,6 +782,7 @@ export const schema = [
   ledger,
   usage,
   budgets,
+  refusals,
   callbacks,
   files,
   operators,

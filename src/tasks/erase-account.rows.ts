@@ -36,6 +36,7 @@ export async function finishErasure(trx: Knex.Transaction, accountId: string): P
   if (rows.length === 0) return false;
   await trx.raw('delete from webhooks where account_id = ?', [accountId]);
   await trx.raw('delete from alerts where account_id = ?', [accountId]);
+  await trx.raw('delete from refusals_days where account_id = ?', [accountId]);
   return true;
 }
 

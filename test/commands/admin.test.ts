@@ -99,7 +99,7 @@ describe('accounts', () => {
     const { out } = await admin('accounts list');
     const [heading = '', ...lines] = out.trimEnd().split('\n');
     expect(heading).toMatch(
-      /^ACCOUNT +NAME +AVAILABLE +HELD +OPEN TASKS +CHARGED 30 D +CREATED +DISABLED$/,
+      /^ACCOUNT +NAME +AVAILABLE +HELD +OPEN TASKS +CHARGED 30 D +REFUSED 7 D +CREATED +DISABLED$/,
     );
     const line = lines.find((text) => text.startsWith(accountId)) ?? '';
     const end = heading.indexOf('AVAILABLE') + 'AVAILABLE'.length;

@@ -26,9 +26,10 @@ function observe(requests: readonly Partial<FinishedRequest>[]) {
     { write: (line: string) => void lines.push(line) },
   );
   const meters = createMeters('api');
-  const observer = observeApi(log, meters);
+  const refused: string[] = [];
+  const observer = observeApi(log, meters, (...one) => void refused.push(one.join(' ')));
   for (const one of requests) observer.finished({ ...request, ...one });
-  return { lines, metrics: () => meters.registry.metrics() };
+  return { lines, refused, metrics: () => meters.registry.metrics() };
 }
 
 test('calls without a valid key are counted but not logged', async () => {
@@ -39,6 +40,15 @@ test('calls without a valid key are counted but not logged', async () => {
   ]);
   expect(lines).toEqual([]);
   expect(await metrics()).toMatch(/video_http_refusals_total\{code="invalid_api_key".*\} 2/);
+});
+
+test('a refusal of a customer is handed on with its code, and nothing else is', () => {
+  const { refused } = observe([
+    { accountId: 'acct', status: 429, code: 'rate_limited' },
+    { status: 401, code: 'invalid_api_key' },
+    { accountId: 'acct' },
+  ]);
+  expect(refused).toEqual(['acct rate_limited']);
 });
 
 test('the line of a deletion names the task or the file', () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { parse, stringify } from 'yaml';
 import { makeOwnKey } from '../../src/accounts/own-keys.rows';
+import { addRefusals } from '../../src/accounts/refusals.rows';
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
@@ -443,6 +444,21 @@ describeInBrowser('the pages of customers', () => {
     await page().getByLabel('Key of an operator').waitFor();
   });
 
+  test('Customers leads to the customer that reaches its limits, and its page says which', async () => {
+    const { db } = site.served.database;
+    await addRefusals(db, [{ accountId, code: 'rate_limited', calls: 1_234 }]);
+    await site.signIn('viewer', '#/customers');
+    await page().getByLabel('Refused calls').selectOption('true');
+    await page().waitForURL(/refused=true/);
+    await until('it is alone', async () => (await page().locator('tbody tr').count()) === 1);
+    await page().getByRole('cell', { name: 'about 1,234' }).waitFor();
+    await page().getByRole('link', { name: 'Film Production' }).click();
+    const row = section('Refused in 7 days').getByRole('row').last();
+    expect(await row.getByRole('cell').allTextContents()).toEqual([
+      ...[expect.stringMatching(/^\d{4}-/), 'rate_limited', '1,234'],
+    ]);
+  });
+
   test('a viewer sees no button that would be refused, and no cost and no reply in any answer', async () => {
     await site.signIn('viewer', `#/customers/${accountId}`);
     await section('Last tasks').getByRole('table').waitFor();
@@ -531,8 +547,14 @@ describeInBrowser('the pages of customers', () => {
     {
       'customers and money': () => ({
         customers: show('#/customers', table()),
-        'no customer': show('#/customers?find=nobody', page().getByText('No customer has this')),
-        'no low balance': show('#/customers?low=true', page().getByText('No customer has this')),
+        'no customer': show(
+          '#/customers?find=nobody',
+          page().getByText('No customer has these filters.'),
+        ),
+        'no low balance': show(
+          '#/customers?low=true',
+          page().getByText('No customer has these filters.'),
+        ),
         refused: show('#/customers/acct_none', page().getByText('There is no account acct_none')),
         overview: tab(
           'overview',

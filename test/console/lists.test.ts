@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
+import { addRefusals } from '../../src/accounts/refusals.rows';
 import { listExhausted } from '../../src/callbacks/list.rows';
 import type { Answer } from '../../src/commands/admin/command-line';
 import { createExports } from '../../src/console/csv-export';
@@ -101,6 +102,54 @@ test('tasks, callbacks, acts and what was found name their customers, with one r
   expect(listed[1]).toContain(`${one}  First & Co  `);
   const { text } = await get(`/callbacks?account=${one}&format=csv`);
   expect(text.trimEnd().split('\r\n')[1]).toMatch(/,First & Co$/);
+});
+
+test('who reaches its limits is listed with the most refused first, page by page, and shown by day and code', async () => {
+  const { db } = served.database;
+  const ids = [];
+  for (const calls of [3, 0, 700, 3]) {
+    const accountId = await aCustomer('Busy');
+    ids.push(accountId);
+    if (calls > 0) await addRefusals(db, [{ accountId, code: 'rate_limited', calls }]);
+  }
+  const [one, , most, other] = ids as [string, string, string, string];
+  await db.raw(
+    `insert into refusals_days
+     select cast(now() at time zone 'UTC' as date) - n, ?, 'budget_exceeded', 5
+       from unnest(array[1, 7]) n`,
+    [most],
+  );
+  const columns = (row: { accountId: string; refused7Days: number }) => [
+    row.accountId,
+    row.refused7Days,
+  ];
+  const equal = [one, other].toSorted().toReversed();
+  const expected = [[most, 705], ...equal.map((id) => [id, 3])];
+  expect((await get('/accounts?refused=true')).json.data.map(columns)).toEqual(expected);
+  expect((await get('/accounts?limit=4')).json.data.map(columns)).toEqual([
+    ...[
+      [other, 3],
+      [most, 705],
+      [ids[1], 0],
+    ],
+    [one, 3],
+  ]);
+  const paged = [];
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const { json } = await get(`/accounts?refused=true&limit=1${after && `&after=${after}`}`);
+    paged.push(...json.data.map(columns));
+    after = json.next;
+  }
+  expect(paged).toEqual(expected);
+  expect((await get('/accounts?refused=true&format=csv')).text).toContain(',705,');
+  const { refused } = (await get(`/accounts/${most}`)).json.data;
+  expect(refused).toMatchObject([
+    { code: 'rate_limited', calls: 700 },
+    { code: 'budget_exceeded', calls: 5 },
+  ]);
+  const shown = await admin(`accounts show ${most}`);
+  expect(shown.out).toMatch(/REFUSED WITH +CALLS, ABOUT\n[\d-]{10} +rate_limited +700\n/);
+  expect((await admin('accounts list --refused')).out).toMatch(/^.*\n.*Busy.* 705 /);
 });
 
 test('tasks are found by the key that made them and by the code of their error', async () => {

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addRefusals } from '../../src/accounts/refusals.rows';
 import { finishAttempt } from '../../src/callbacks/callbacks.rows';
 import { logged } from '../../src/database/operator-log';
 import { openDirectory } from '../../src/files/storage/directory';
@@ -98,6 +99,7 @@ async function playCustomers(service: Service): Promise<void> {
   }
   const ofKey = ['--key', key.keyId, '--period', 'total', '--limit', '100.00'];
   await admin('budgets', 'set', '--account', account, ...ofKey);
+  await addRefusals(service.db, [{ accountId: account, code: 'rate_limited', calls: 3 }]);
   await admin('webhooks', 'rotate', account, '--overlap', '24h');
   // The price list is in the catalogue of an operator.
   const partner = await admin('accounts', 'create', '--name', 'Partner', '--no-key');

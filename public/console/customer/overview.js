@@ -1,6 +1,6 @@
 // The overview of a customer: its money, budgets, usage of thirty days, limits in force and last tasks.
 
-import { exactMoney, money } from '../../format.js';
+import { count, exactMoney, money } from '../../format.js';
 import { html } from '../../preact.js';
 import { Facts, Foreign, Table, Time } from '../parts.js';
 import { taskColumns } from '../task-list.js';
@@ -27,6 +27,7 @@ export function Overview(shared) {
     <${Part} title="Usage of 30 days" api=${api} path=${`/usage?account=${named}&by=model`}>
       ${(data) => html`<${Usage} ...${{ data, currency }} seesCosts=${me.role !== 'viewer'} />`}
     </${Part}>
+    <${Refused} rows=${account.refused} />
     <section class="card" aria-label="Limits in force">
       <h2>Limits in force</h2>
       <${Facts} rows=${Object.entries(account.inForce).map(([name, value]) => [
@@ -44,6 +45,26 @@ export function Overview(shared) {
               <p><a href=${`#/${view}?tab=tasks`}>All its tasks</a></p>`}
     </${Part}>
   `;
+}
+
+/** Which limits the customer reaches. */
+function Refused({ rows }) {
+  return html`<section class="card" aria-label="Refused in 7 days">
+    <h2>Refused in 7 days</h2>
+    ${
+      rows.length === 0
+        ? html`<p>No call was refused because of its limits, its money or its rights.</p>`
+        : html`<${Table} label="Refused in 7 days" rows=${rows} keyOf=${({ day, code }) => `${day} ${code}`}
+              columns=${[
+                ['Day', ({ day }) => day],
+                ['Code', ({ code }) => html`<code>${code}</code>`],
+                ['Calls, about', ({ calls }) => count(calls), true],
+              ]} />
+            <p class="small">
+              Each API process adds what it has counted once a minute, and one that is killed loses its last minute.
+            </p>`
+    }
+  </section>`;
 }
 
 const limitNames = {

@@ -2,6 +2,7 @@
 
 import type { Knex } from 'knex';
 import { type AccountRow, isForeignCurrency, listAccounts } from '../../accounts/accounts.rows';
+import { listRefusals, refusedCalls } from '../../accounts/refusals.rows';
 import { findTerms } from '../../accounts/terms.rows';
 import { createAccount, createKeylessAccount } from '../../money/new-account.rows';
 import { lastDays, readUsageSlowly } from '../../money/usage.rows';
@@ -76,6 +77,7 @@ const list: AdminCommand = {
         'currency',
         'openTasks',
         'charged30Days',
+        'refused7Days',
         'createdAt',
         'disabledAt',
         'erasedAt',
@@ -85,22 +87,27 @@ const list: AdminCommand = {
   options: {
     find: { value: 'TEXT', about: 'those whose id begins with it, or whose name has it' },
     low: { about: 'those below zero, or below the limit of their alerts' },
+    refused: { about: 'those with refused calls in seven days, the most first' },
     ...pageOptions,
   },
-  about: 'customers with their balances and what they were charged in 30 days, the newest first',
+  about:
+    'customers with their balances, what they were charged in 30 days and about how many calls were refused in 7, the newest first',
   async run({ db }, input) {
     const limit = countOf(input, 'limit', 50, 10_000);
     const [find, after] = [input.option('find'), input.option('after')];
     const found = await listAccounts(db(), {
-      ...{ limit: limit + 1, isLow: input.flag('low') },
+      ...{ limit: limit + 1, isLow: input.flag('low'), isRefused: input.flag('refused') },
       ...(find === undefined ? {} : { find }),
       ...(after === undefined ? {} : { after }),
     });
     const { rows, ...next } = pageOf(found, limit, ({ accountId }) => accountId);
     const charged = await chargedOf(db(), rows);
+    const ids = rows.map(({ accountId }) => accountId);
+    const refused = await refusedCalls(db(), ids);
     const accounts = rows.map((row) => ({
       ...shownAccount(row),
       charged30Days: amount(charged.get(row.accountId) ?? 0),
+      refused7Days: refused.get(row.accountId) ?? 0,
     }));
     const text = table(accounts, [
       { title: 'ACCOUNT', of: ({ accountId }) => accountId },
@@ -109,6 +116,7 @@ const list: AdminCommand = {
       { title: 'HELD', of: ({ held }) => held },
       { title: 'OPEN TASKS', of: ({ openTasks }) => openTasks },
       { title: 'CHARGED 30 D', of: ({ charged30Days }) => charged30Days },
+      { title: 'REFUSED 7 D', of: ({ refused7Days }) => refused7Days },
       { title: 'CREATED', of: ({ createdAt }) => createdAt },
       { title: 'DISABLED', of: ({ disabledAt }) => disabledAt },
     ]);
@@ -135,8 +143,18 @@ const show: AdminCommand = {
   name: 'accounts show',
   http: { at: 'GET /accounts/:ID', role: 'viewer' },
   operands: ['ID'],
-  about: 'one customer, by its id or its name if only it has it, with its balance and its terms',
-  run: (context, input) => shownAccountOf(context, input.operand('ID')),
+  about:
+    'one customer, by its id or its name if only it has it, with its balance, its terms and its refused calls',
+  async run(context, input) {
+    const { data, text } = await shownAccountOf(context, input.operand('ID'));
+    const refused = await listRefusals(context.db(), data.accountId);
+    const rows = table(refused, [
+      { title: 'DAY', of: ({ day }) => day },
+      { title: 'REFUSED WITH', of: ({ code }) => code },
+      { title: 'CALLS, ABOUT', of: ({ calls }) => calls },
+    ]);
+    return { data: { ...data, refused }, text: refused.length > 0 ? `${text}\n\n${rows}` : text };
+  },
 };
 
 export const accountCommands = [create, list, show];
