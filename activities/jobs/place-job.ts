@@ -94,8 +94,6 @@ class Placement {
       case 'take over':
         return this.takeOver();
       case 'repeat':
-        this.sendBy = performance.now() + sendWithinMs;
-        return this.send();
       case 'send':
         return this.send();
       case 'renew the link':
@@ -166,6 +164,8 @@ class Placement {
    */
   private async takeOver(): Promise<PlacingEvent> {
     const { deps, input } = this;
+    // Before the statement, because the answer of the database may be late too.
+    this.sendBy = performance.now() + sendWithinMs;
     const row = await this.writes.takeOver();
     const found = hasChannel(row) ? deps.channels.find(row.channel) : undefined;
     this.row = row;

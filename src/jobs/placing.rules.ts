@@ -109,7 +109,8 @@ export type PlacingStep =
       readonly afterMs: number | null;
     };
 
-// The longest allowed time between storing the state `sending` and sending the create. If a worker
+// The longest allowed time between storing the state `sending`, or taking a lost create over, and sending
+// the create. If a worker
 // was frozen for longer, the worker must not send the create, because another attempt may have
 // looked the job up meanwhile. The time is checked once the connection is made.
 export const sendWithinMs = 5_000;
@@ -174,8 +175,9 @@ export function nextStep(job: PlacingJob, event: PlacingEvent): PlacingStep {
     case 'refused':
       return afterRefusal(job, event.fault);
     case 'link renewed':
-      // A refused create is sent like a new one, because another attempt may have taken the job over.
-      return job.isLost ? { do: 'repeat' } : release({ do: 'offer' });
+      // The link may have taken long, and another attempt may have taken the job over meanwhile. So the
+      // row decides once more before the create is sent again.
+      return job.isLost ? { do: 'take over' } : release({ do: 'offer' });
     case 'looked up':
       return afterLookUp(job, event.job);
     case 'not looked up':

@@ -63,7 +63,7 @@ test.each<[string, PlacingJob, PlacingEvent, string]>([
     'has a new link for a repetition',
     { ...enhancement, isLost: true },
     { is: 'link renewed' },
-    'repeat',
+    'take over',
   ],
   ['was superseded', fresh, { is: 'superseded' }, 'retry Superseded'],
 ])('an attempt that %s takes the expected step', (_, job, event, step) => {

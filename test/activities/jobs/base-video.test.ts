@@ -2,6 +2,7 @@
 // expired, or the enhancer may refuse the link. The generator is then asked for a new link.
 
 import type { JobInput } from '../../../src/jobs/job.rules';
+import { forgetSending } from '../../../src/jobs/steps.rows';
 import { takeOver } from '../../../src/jobs/take-over.rows';
 import { anEnhancedPlan } from '../../support/builders';
 import { type Canned, startCanned } from '../../support/canned';
@@ -107,8 +108,20 @@ test('a refused enhancement is retried once with a new link of its base video', 
   expect(sent).toEqual([oldLink, newLink]);
 });
 
-test('a new link is sent even if the enhancer took long to refuse the old one', async () => {
+/** The enhancer gets the create of a first attempt, and says nothing certain. */
+async function lose(input: JobInput): Promise<void> {
+  const { say } = enhancer;
+  enhancer.say = () => ({ status: 500 });
+  await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  enhancer.say = say;
+}
+
+test.each([
+  ['old one', false],
+  ['old one, in the repetition of a lost create', true],
+])('a new link is sent even if the enhancer took long to refuse the %s', async (_, isLost) => {
   const input = await enhancementOf(86_400);
+  if (isLost) await lose(input);
   refused = new Set([oldLink]);
   const { say } = enhancer;
   const { now } = performance;
@@ -133,6 +146,20 @@ test('a worker whose job was taken over while it asked for a new link sends noth
     return say(call);
   };
   await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'Superseded' });
+  expect(sent).toEqual([oldLink]);
+});
+
+test('a lost create is not repeated with a new link after another attempt has found that it never arrived', async () => {
+  const input = await enhancementOf(86_400);
+  await lose(input);
+  refused = new Set([oldLink]);
+  const { say } = enhancer;
+  enhancer.say = async (call) => {
+    await takeOver(database.db, input, 'another attempt');
+    await forgetSending(database.db, input, 'another attempt');
+    return say(call);
+  };
+  await expect(upstream.attempt(input)).rejects.toMatchObject({ type: 'JobMoved' });
   expect(sent).toEqual([oldLink]);
 });
 

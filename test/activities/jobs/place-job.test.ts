@@ -2,6 +2,7 @@
 // errors. Each job must be created only once. Each call here is one attempt of the activity, and a
 // loop plays Temporal's retries. Providers with an incorrect list are in lost-job.test.ts.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { WorkerDeps } from '../../../activities/deps';
 import { cancelSecond } from '../../../activities/jobs/cancel-second';
@@ -286,6 +287,25 @@ test('a create that a paused worker did not send is sent by the next attempt wit
   await expect(attempt(input, { channels: paused })).rejects.toMatchObject({ type: 'TooLate' });
   expect(upstream.deps.channels.restMs('studio', 'creates')).toBe(0);
   expect(await upstream.accepted(input.taskId)).toBe(0);
+  expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
+  expect(await upstream.accepted(input.taskId)).toBe(1);
+});
+
+test('a create is not repeated by a worker that was paused before it learned that it had taken the job over', async () => {
+  await open();
+  const input = await upstream.input({ create: { lose_reply: true, times: 1 } });
+  await expect(attempt(input)).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  const requests = await upstream.requests();
+  const paused = new Proxy(database.db, {
+    get: (db, name) => (name === 'raw' ? raw : Reflect.get(db, name)),
+  });
+  const raw = async (statement: string, values: Knex.ValueDict) => {
+    const answer = await database.db.raw(statement, values);
+    if (statement.includes('set attempt =')) await pause(5_100);
+    return answer;
+  };
+  await expect(attempt(input, { db: paused })).rejects.toMatchObject({ type: 'SubmissionUnknown' });
+  expect(await upstream.requests()).toBe(requests);
   expect(await placed(input, 1)).toMatchObject({ outcome: 'open' });
   expect(await upstream.accepted(input.taskId)).toBe(1);
 });
