@@ -107,10 +107,11 @@ class Placement {
         return isReleased ? this.carryOut(step.next) : { is: 'superseded' };
       }
       case 'cancel': {
+        const { upstreamId } = step;
         const { provider } = this.channel();
-        if (!step.closesRow) await cancelSecond(deps, input, provider, step.upstreamId);
-        else if (await isTaken(provider, step.upstreamId, input))
-          await closeCancelled(deps.db, input);
+        if (!step.closesRow) await cancelSecond(deps, input, provider, upstreamId);
+        else if (await isTaken(provider, upstreamId, input))
+          await closeCancelled(deps.db, { ...input, upstreamId });
         return this.carryOut(step.next);
       }
       case 'wait for the end':

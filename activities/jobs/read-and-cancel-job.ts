@@ -27,7 +27,6 @@ import { keepReports } from './keep-reports';
 /** The time from the end of a task for which the service goes on looking for its job. */
 export const followedForSeconds = 2 * 3_600;
 
-type Asking = Pick<WorkerDeps, 'db' | 'channels'>;
 type Stopping = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
 
 export function createFollowActivities(deps: Stopping) {
@@ -70,7 +69,7 @@ export async function cancelJob(deps: Stopping, input: JobInput): Promise<void> 
   if (job?.state === 'closed' && job.cancel !== 'wanted') return;
   const isUpstream = hasChannel(job) && (job.upstreamId || job.sentAt);
   const status = isUpstream ? await cancelUpstream(deps, input, job) : null;
-  await closeCancelled(deps.db, { ...input, status });
+  await closeCancelled(deps.db, { ...input, upstreamId: job?.upstreamId ?? null, status });
 }
 
 /** Returns the status of the job before its cancel; null for a job that was followed to its end. */
@@ -127,8 +126,10 @@ async function stopLostJob(
   job: JobAtChannel,
   { channel, provider }: KnownChannel,
 ): Promise<void> {
+  // The time is read before the list: a list proves nothing of what arrives after it was made.
+  const sinceEnd = await sinceEndMs(deps.db, input.taskId);
   const lost = await findLostJob(deps, input, job, { channel, provider });
-  if (lost?.found !== 'one') return expectNone(deps, input, channel, lost);
+  if (lost?.found !== 'one') return expectNone(channel, lost, sinceEnd);
   await followToEnd(deps, input, job, lost.upstreamId, provider);
 }
 
@@ -181,15 +182,9 @@ async function hasEnded(
 }
 
 /** Throws unless the provider certainly has no job of this create, and gets none any more. */
-async function expectNone(
-  { db }: Asking,
-  { taskId }: JobInput,
-  channel: Channel,
-  lost: LostJob | null,
-): Promise<void> {
+function expectNone(channel: Channel, lost: LostJob | null, sinceEnd: number): void {
   // After the end of a task no new create is sent. But a worker may still wait for the answer of an
   // earlier create.
-  const sinceEnd = await sinceEndMs(db, taskId);
   if (sinceEnd < listedAfterMs(channel)) {
     throw benign('StillOnItsWay', 'The provider may still accept the job; it is looked up again.');
   }

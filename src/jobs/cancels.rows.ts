@@ -34,20 +34,27 @@ export const closeJobsOfTask = `
             where ended.status = 'failed' and sent_at is not null and ${isNotKnownToEnd})
     from ended where task_id = :taskId`;
 
+interface Cancelled extends JobName {
+  readonly upstreamId: string | null;
+  readonly status?: JobStatus | null;
+}
+
 /**
  * any state → closed: the job of an ended task was cancelled, or there is nothing to cancel. `status`
  * is the one before the cancel. A job that was running may have made its video, so its cost is not
- * known (money/usage-parts.rows.ts).
+ * known (money/usage-parts.rows.ts). `upstreamId` is the one that was cancelled, null if none was known.
+ * If the row has got another one meanwhile, that job is still to be cancelled, and nothing changes.
  */
 export async function closeCancelled(
   db: Knex,
-  { taskId, kind, status = null }: JobName & { readonly status?: JobStatus | null },
+  { taskId, kind, upstreamId, status = null }: Cancelled,
 ): Promise<void> {
   await db.raw(
     `update jobs set state = 'closed', owes = null, due_at = null,
             status = coalesce(cast(:status as text), status)
-      where task_id = :taskId and kind = :kind and (state <> 'closed' or owes is not null)`,
-    { taskId, kind, status },
+      where task_id = :taskId and kind = :kind and (state <> 'closed' or owes is not null)
+        and upstream_id is not distinct from cast(:upstreamId as text)`,
+    { taskId, kind, upstreamId, status },
   );
 }
 

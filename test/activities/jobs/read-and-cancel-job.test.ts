@@ -1,11 +1,15 @@
 // These tests read or cancel a single job, as a workflow and the reconciler do. Regular polling is
 // in watch-channel.test.ts.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { createFollowActivities } from '../../../activities/jobs/read-and-cancel-job';
+import type { Provider } from '../../../activities/providers/provider';
 import type { Channel } from '../../../src/catalogue/catalogue.rules';
-import type { JobInput } from '../../../src/jobs/job.rules';
+import type { JobInput, RequestedJob } from '../../../src/jobs/job.rules';
+import { listedAfterMs } from '../../../src/jobs/placing.rules';
 import { findJob } from '../../../src/jobs/queries.rows';
 import { takeSlot } from '../../../src/jobs/slots.rows';
+import { storeOpened } from '../../../src/jobs/steps.rows';
 import { findTask } from '../../../src/tasks/tasks.rows';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
 import { type Liar, startLiar } from '../../support/liar';
@@ -121,6 +125,66 @@ test('a cancel stops looking for a lost create when the provider can no longer a
   await takeSlot(database.db, input, studio, null, 'first');
   await endAnHourAgo(input.taskId);
   await expect(cancelJob(input)).resolves.toBeUndefined();
+});
+
+describe('a cancel that looks for a lost create while its provider is slow to answer the list', () => {
+  /** The task has failed. What `meanwhile` does, the list does not show. */
+  async function cancelOf(
+    endedAgoMs: number,
+    meanwhile: (input: RequestedJob, provider: Provider) => Promise<unknown>,
+  ) {
+    const input = await upstream.input({ queue_s: 600 });
+    const { taskId } = input;
+    await takeSlot(database.db, input, studio, null, 'first');
+    await database.db.raw(
+      `update tasks set object = '{}', finished_at = now() - make_interval(secs => ?) where id = ?`,
+      [endedAgoMs / 1_000, taskId],
+    );
+    await database.db.raw(
+      `update jobs set state = 'closed', owes = 'cancel', due_at = now() where task_id = ?`,
+      [taskId],
+    );
+    const { find, ...rest } = upstream.deps.channels;
+    const { provider, ...known } = find('studio')!;
+    const slow: Provider = {
+      ...provider,
+      async list(...given) {
+        const listed = await provider.list(...given);
+        await meanwhile(input, provider);
+        return listed;
+      },
+    };
+    const channels = { ...rest, find: () => ({ ...known, provider: slow }) };
+    const { cancelJob: cancel } = createFollowActivities({ ...upstream.deps, channels });
+    return { input, done: cancel(input) };
+  }
+
+  test('does not take the list for a proof if the create could still arrive when it was made', async () => {
+    const { channel } = upstream.deps.channels.find('studio')!;
+    const { input, done } = await cancelOf(
+      listedAfterMs(channel) - 1_000,
+      async (job, provider) => {
+        await provider.create({ ...job, secondsLeft: 600 }, studio.upstreamModel);
+        await pause(1_500);
+      },
+    );
+    await expect(done).rejects.toMatchObject({ type: 'StillOnItsWay' });
+    expect(await findJob(database.db, input)).toMatchObject({ upstreamId: null, cancel: 'wanted' });
+    await cancelJob(input);
+    expect(await findJob(database.db, input)).toMatchObject({ cancel: null });
+    expect(await upstream.accepted(input.taskId)).toBe(1);
+  });
+
+  test('leaves the cancel of a job whose id is stored meanwhile', async () => {
+    const accepted = { channel: 'studio', upstreamId: 'cgt-late' };
+    const { input, done } = await cancelOf(3_600_000, (job) =>
+      storeOpened(database.db, job, accepted),
+    );
+    await done;
+    expect(await findJob(database.db, input)).toMatchObject({
+      ...{ state: 'closed', upstreamId: 'cgt-late', cancel: 'wanted' },
+    });
+  });
 });
 
 test('a cancel fails if this worker does not know the channel, as a read does, or if the lost job cannot be identified', async () => {

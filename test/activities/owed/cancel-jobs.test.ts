@@ -154,7 +154,8 @@ test('a cancel that another attempt has made meanwhile is not given up', async (
   await upstream.attempt(input);
   await end(input.taskId, '3 hours');
   await round(async ({ db }, job) => {
-    await closeCancelled(db, job);
+    const { upstreamId } = (await findJob(db, job))!;
+    await closeCancelled(db, { ...job, upstreamId });
     throw new Error('refused');
   });
   expect(await findJob(database.db, input)).toMatchObject({ state: 'closed', cancel: null });
