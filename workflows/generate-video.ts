@@ -34,6 +34,7 @@ import { callbackActivities } from './deliver-callback';
 import { callbackWorkflowId, workflowNames } from './messages';
 import {
   cancelPolicy,
+  findEndPolicy,
   firstCallbackPolicy,
   jobPolicy,
   lastCheckPolicy,
@@ -43,6 +44,7 @@ import {
 import { TaskProgress } from './task-progress';
 
 const { openTask, closeTask } = proxyLocalActivities<Activities>(transactionPolicy);
+const { findEnd } = proxyLocalActivities<Activities>(findEndPolicy);
 const { storeResults } = proxyActivities<Activities>(storePolicy);
 const { readJob } = proxyActivities<Activities>(lastCheckPolicy);
 const { cancelJob } = proxyActivities<Activities>(cancelPolicy);
@@ -101,7 +103,8 @@ async function work(task: Task, working: CancellationScope): Promise<Ending> {
     return isFailure(report) ? failedUpstream(report, task.plan) : { succeeded: true };
   } catch (error) {
     if (!isCancellation(error)) throw error; // Untested: only a defect leads here.
-    return timeIsUp ? lastCheck(task) : cancelled();
+    if (await isMade(task, timeIsUp ? readJob : findEnd)) return { succeeded: true };
+    return timeIsUp ? expired(task.plan) : cancelled();
   } finally {
     working.cancel(); // Cancels the timer of the deadline.
   }
@@ -144,20 +147,21 @@ async function untilJobEnds(task: Task, kind: JobKind): Promise<JobReport> {
 }
 
 /**
- * Reads the last job of the plan once more at the deadline. The job may have ended after the watcher's
- * last poll.
+ * Tells if the last job of the plan has made the video, although the workflow has not been told. At the
+ * deadline the provider is asked too, because the job may have ended after the watcher's last poll. At a
+ * cancel only the row counts: callers may have read there that the video is being stored.
  */
-async function lastCheck({ taskId, traceId, plan, progress }: Task): Promise<Ending> {
+async function isMade(
+  { taskId, traceId, progress }: Task,
+  read: Activities['readJob'],
+): Promise<boolean> {
   const kind = progress.lastJob;
-  if (progress.unfinished !== kind) return expired(plan);
-  try {
-    const report = await readJob({ taskId, kind, traceId });
-    if (report?.status !== 'succeeded') return expired(plan);
-    progress.ended(report);
-    return { succeeded: true };
-  } catch {
-    return expired(plan); // Three reads failed, or no read was answered within 20 s.
-  }
+  if (progress.unfinished !== kind) return false;
+  // Null: three reads failed, or no read was answered within 20 s.
+  const report = await read({ taskId, kind, traceId }).catch(() => null);
+  if (report?.status !== 'succeeded') return false;
+  progress.ended(report);
+  return true;
 }
 
 /**

@@ -21,6 +21,12 @@ export const transactionPolicy: LocalActivityOptions = {
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
+/** For findEnd, before a cancelled task is closed: it is retried for as long as closeTask would be. */
+export const findEndPolicy: LocalActivityOptions = {
+  ...transactionPolicy,
+  summary: 'cancel: reads the row of the job',
+};
+
 /**
  * For a job from its placement to its end. No worker runs the activity while it waits for the end,
  * so it has no heartbeat timeout. If a worker dies while it places the job, its lease lapses

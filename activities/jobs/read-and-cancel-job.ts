@@ -1,5 +1,5 @@
-// Reads a single job at the deadline of its task, for the workflow and for the reconciler, and cancels
-// single jobs for the workflow and the duty `cancel`. Regular polling is in watch-channel.ts.
+// Reads a single job at the deadline or the cancel of its task, for the workflow and for the reconciler, and
+// cancels single jobs for the workflow and the duty `cancel`. Regular polling is in watch-channel.ts.
 
 import { ApplicationFailure } from '@temporalio/activity';
 import { assert } from '../../src/assert';
@@ -14,7 +14,7 @@ import {
 } from '../../src/jobs/job.rules';
 import type { LostJob } from '../../src/jobs/lost-job.rules';
 import { listedAfterMs } from '../../src/jobs/placing.rules';
-import type { JobAtChannel } from '../../src/jobs/queries.rows';
+import type { Job, JobAtChannel } from '../../src/jobs/queries.rows';
 import { findJob, hasChannel, sinceEndMs } from '../../src/jobs/queries.rows';
 import { storeLate } from '../../src/jobs/steps.rows';
 import type { WorkerDeps } from '../deps';
@@ -29,17 +29,25 @@ export const followedForSeconds = 2 * 3_600;
 
 type Stopping = Pick<WorkerDeps, 'db' | 'channels' | 'events'>;
 
+type TracedJob = JobName & { readonly traceId: string };
+
 export function createFollowActivities(deps: Stopping) {
+  const findEnd = async (name: TracedJob): Promise<JobReport | null> =>
+    endOf(await findJob(deps.db, name));
   return {
+    /** Returns the final report if the row contains one. The provider is not asked. */
+    findEnd,
+
     /**
      * Returns the final report if the row contains one. Otherwise reads the job at the provider and
      * returns the new report. Returns null if the job has no upstream id, or if the provider sent an
      * unknown status. Throws an error that may be retried if this worker does not know the channel.
      */
-    async readJob(name: JobName & { readonly traceId: string }): Promise<JobReport | null> {
+    async readJob(name: TracedJob): Promise<JobReport | null> {
       const job = await findJob(deps.db, name);
       if (!hasChannel(job) || !job.upstreamId) return null;
-      if (job.report && isFinalReport(job.report)) return job.report;
+      const end = endOf(job);
+      if (end) return end;
       const provider = deps.channels.find(job.channel)?.provider;
       if (!provider) throw unknownChannel(job.channel);
       const reading = await provider.read(job.upstreamId, name.taskId);
@@ -51,12 +59,15 @@ export function createFollowActivities(deps: Stopping) {
       const [kept] = await keepReports(deps, [news]);
       if (kept) return kept.report;
       // The watcher has stored the end meanwhile, or the task has ended.
-      const stored = (await findJob(deps.db, name))?.report;
-      return stored && isFinalReport(stored) ? stored : report;
+      return (await findEnd(name)) ?? report;
     },
 
     cancelJob: (input: JobInput): Promise<void> => cancelJob(deps, input),
   };
+}
+
+function endOf(job: Job | null): JobReport | null {
+  return job?.report && isFinalReport(job.report) ? job.report : null;
 }
 
 /**
@@ -138,7 +149,7 @@ async function stopLostJob(
  * job with a final report wanted. The provider may know the job again.
  */
 function isGone(job: JobAtChannel): job is JobAtChannel & { readonly upstreamId: string } {
-  return job.upstreamId !== null && job.report !== null && isFinalReport(job.report);
+  return job.upstreamId !== null && endOf(job) !== null;
 }
 
 async function followToEnd(

@@ -54,6 +54,8 @@ export interface World {
     submit: (order: JobInput) => Submitted | Promise<Submitted>;
     store: (results: StoreResults) => StoredResults | Promise<StoredResults>;
     read: (name: JobName) => JobReport | null;
+    /** The end that the row of the job has. */
+    end: (name: JobName) => JobReport | null | Promise<JobReport | null>;
     cancel: (order: JobInput) => void;
     announce: (attempt: CallbackAttempt) => CallbackOutcome | Promise<CallbackOutcome>;
   };
@@ -178,6 +180,7 @@ function createWorld(env: TestWorkflowEnvironment, taskQueue: string, worlds: Wo
       submit: ({ kind }) => ({ outcome: 'open', channel: 'studio', upstreamId: `job-${kind}` }),
       store: (results) => ({ links: ourLinks(results), expiresAt: 2_000_000_000, stored: true }),
       read: () => null,
+      end: () => null,
       cancel: () => undefined,
       announce: () => ({ state: 'delivered', status: 204, error: null, nextInMs: null }),
     },
@@ -221,6 +224,9 @@ function activitiesOf(worlds: WorldsByTask): TaskActivities {
       const world = worldOf(worlds, name);
       world.lookedAt.push(name);
       return world.script.read(name);
+    },
+    async findEnd(name) {
+      return worldOf(worlds, name).script.end(name);
     },
     async cancelJob(order) {
       const world = worldOf(worlds, order);

@@ -1,20 +1,25 @@
 // Follows tasks through the whole service: the HTTP call, the jobs in the studio, the callback and
 // the ledger.
 
+import { AsyncCompletionClient } from '@temporalio/client';
 import { audit } from '../../src/money/audit.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { cancelTask, type Service, startService, textTask } from '../support/service';
+import { connectTemporal } from '../support/temporal';
 import { until } from '../support/until';
 
 let service: Service;
 let sink: CallbackSink;
+let temporal: Awaited<ReturnType<typeof connectTemporal>>;
 beforeAll(async () => {
+  temporal = await connectTemporal();
   sink = await startCallbackSink();
   service = await startService({ allowHosts: [sink.hostPort] });
 });
 afterAll(async () => {
   await service?.close();
   await sink?.close();
+  await temporal?.close();
 });
 afterEach(async () => {
   expect(service.failures).toEqual([]);
@@ -81,6 +86,26 @@ test('a task that its caller cancels costs nothing, and a second DELETE is answe
   });
   const again = await service.call('DELETE', `/v1/videos/generations/${json.id}`);
   expect([again.status, again.json.error.code]).toEqual([409, 'task_already_finished']);
+});
+
+test('a task that shows `storing` succeeds although its workflow is cancelled before it learns of the video', async () => {
+  const held = jest
+    .spyOn(AsyncCompletionClient.prototype, 'complete')
+    .mockRejectedValue(new Error('Temporal does not answer.'));
+  try {
+    const { json } = await service.create(textTask({ run_s: 0 }));
+    await until('it shows `storing`', async () => {
+      const task = await service.call('GET', `/v1/videos/generations/${json.id}`);
+      return task.json.stage === 'storing';
+    });
+    await temporal.client.workflow.getHandle(json.id).cancel();
+    expect(await service.finished(json.id)).toMatchObject({
+      status: 'succeeded',
+      billing: { charged: '5.009400' },
+    });
+  } finally {
+    held.mockRestore();
+  }
 });
 
 test('ten equal creates with one `Idempotency-Key` create one task', async () => {

@@ -543,6 +543,58 @@ describe('cancelling', () => {
       expect(world.cancelled).toHaveLength(1);
     }));
 
+  test('a task whose video is made, although its workflow was not told, is stored and charged, and its provider is not asked', () =>
+    runReal(async (world) => {
+      world.script.end = () => aSuccess();
+      const task = await world.start(aTaskInput());
+      await task.admitted();
+      await task.report(running);
+      await task.cancel();
+      expect(await task.result()).toMatchObject({
+        status: 'succeeded',
+        billing: { charged: '5.009400' },
+      });
+      expect([world.lookedAt, world.cancelled]).toEqual([[], []]);
+    }));
+
+  test('a task whose generation is made fails while it is enhanced', () =>
+    runReal(async (world) => {
+      world.script.end = ({ kind }) => (kind === 'generation' ? aSuccess() : null);
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      await task.report(aSuccess());
+      await until('it is enhanced', () => world.submitted.length === 2);
+      await task.cancel();
+      expect(await task.result()).toMatchObject({
+        status: 'failed',
+        billing: { charged: '0.000000' },
+      });
+    }));
+
+  test('a task whose last job has failed fails as a cancelled one', () =>
+    runReal(async (world) => {
+      world.script.end = ({ kind }) => ({ kind, upstreamId: 'x', status: 'failed' });
+      const task = await world.start(aTaskInput());
+      await task.admitted();
+      await task.report(running);
+      await task.cancel();
+      expect((await task.result()).error?.message).toContain('cancelled by the caller');
+    }));
+
+  test('the row of the job is read until the database answers', () =>
+    runReal(async (world) => {
+      let reads = 0;
+      world.script.end = () => {
+        reads += 1;
+        if (reads < 5) throw new Error('The database is away.');
+        return aSuccess();
+      };
+      const task = await world.start(aTaskInput());
+      await task.admitted();
+      await task.report(running);
+      await task.cancel();
+      expect((await task.result()).status).toBe('succeeded');
+    }));
+
   test('a cancel that the provider does not accept is sent five times', () =>
     run(async (world) => {
       world.script.cancel = () => {

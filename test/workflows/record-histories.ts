@@ -87,6 +87,15 @@ const plays: Readonly<Record<string, Play>> = {
     await task.cancel();
     await task.result();
   },
+  async 'cancelled when its video was made'(world, start) {
+    world.script.end = () => aSuccess();
+    const task = await start();
+    await task.admitted();
+    await until('it waits', () => world.submitted.length === 1);
+    await task.report(running);
+    await task.cancel();
+    await task.result();
+  },
   async expired(world, start) {
     world.hasCallback = true;
     world.script.announce = () => ({
