@@ -10,8 +10,8 @@ import { changeFinalObject } from './tasks.rows';
 
 /**
  * Ends the link of an expired file. A file that is already removed keeps its reason. Returns false if
- * an upload was stored just before its time was over, or if the task of a result is not over: its bytes
- * may just be copied.
+ * the time of the file was extended meanwhile, or if the task of a result is not over: its bytes may just be
+ * copied.
  */
 export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<boolean> {
   if (result) {
@@ -34,8 +34,8 @@ export async function endLink(db: Knex, { id, result }: ExpiredFile): Promise<bo
 
 /**
  * Marks results of an ended task as removed and removes their links from the object of the task. A
- * result that is already removed keeps the reason of its removal. Returns the results that were
- * removed.
+ * result that is already removed keeps the reason of its removal, and `expired` removes none that a task has
+ * just been accepted with. Returns the results that were removed.
  */
 export async function removeResults(
   db: Knex,
@@ -48,12 +48,13 @@ export async function removeResults(
     await changeFinalObject(trx, taskId, async (object) => {
       const { rows } = await trx.raw<{ rows: { role: ResultRole }[] }>(
         // All bytes of a stored result have arrived, so they are deleted at once.
-        `update files set state = 'removed', removed_because = ?,
+        `update files set state = 'removed', removed_because = :because,
                           expires_at = least(expires_at, now()),
                           due_at = case state when 'stored' then null else due_at end
-          where task_id = ? and role = any(?) and state <> 'removed'
+          where task_id = :taskId and role = any(:roles) and state <> 'removed'
+            and (:because <> 'expired' or expires_at < now())
          returning role`,
-        [because, taskId, [...roles]],
+        { because, taskId, roles: [...roles] },
       );
       gone = rows.map(({ role }) => role);
       return gone.length > 0 ? withoutResults(object, gone, goneReasonOf[because]) : null;

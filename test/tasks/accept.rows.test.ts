@@ -1,15 +1,25 @@
 // Concurrent creates on a real PostgreSQL, through two pools of connections, as two API processes
 // have them. The pending sums of the accounts stay exact, whatever happens to the tasks.
 
+import assert from 'node:assert/strict';
 import type { Knex } from 'knex';
 import { setAccountDisabled } from '../../src/accounts/accounts.rows';
 import { setBudget } from '../../src/accounts/budgets.rows';
 import { connect } from '../../src/database/database';
+import { claimDeletions } from '../../src/files/retention.rows';
 import { audit } from '../../src/money/audit.rows';
 import { closeTask, creditAccount, openTask } from '../../src/money/ledger.rows';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { claimStarts, failPending } from '../../src/tasks/pending.rows';
-import { aClosing, aNewTask, anAccountWith, anOpening, openStored } from '../support/books';
+import { endLink } from '../../src/tasks/remove-files.rows';
+import {
+  aClosing,
+  aNewTask,
+  anAccountWith,
+  anOpening,
+  openNew,
+  openStored,
+} from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, statementsWaiting, type TestDatabase } from '../support/database';
 import { until } from '../support/until';
@@ -194,4 +204,39 @@ describe('the pending sums', () => {
     expect(claimed.map(({ taskId }) => taskId)).toContain(id);
     expect(await sumsOf(account)).toEqual([hold, hold, 1]);
   });
+});
+
+describe('an input file that has expired', () => {
+  test.each([
+    ['a result', true],
+    ['an upload', false],
+  ])(
+    'is kept for a task that is accepted just before its link would end: %s',
+    async (_, isResult) => {
+      const { db } = database;
+      const account = await anAccount(2 * hold);
+      const taskId = aTaskId();
+      await openNew(db, anOpening(account, taskId, hold));
+      await closeTask(db, aClosing(taskId, hold, hold));
+      const id = `file_${taskId}`;
+      await db('files').insert({
+        ...{ id, account_id: account, state: 'stored', key: id, link_token: id, media: 'video' },
+        ...{ content_type: 'video/mp4', length: 5 },
+        ...(isResult ? { task_id: taskId, role: 'video' } : { role: 'upload' }),
+        expires_at: db.raw(`now() - interval '1 second'`),
+      });
+      const expired = (await claimDeletions(db, 100)).find((file) => file.id === id);
+      assert(expired);
+      const task = aNewTask(account, aTaskId(), hold);
+      const plan = { ...task.plan, files: { input: id } };
+      const accepted = await acceptTask(db, { ...task, plan }, { queuedTasksMax: 1_000 });
+      expect(accepted).toMatchObject({ outcome: 'stored' });
+      expect(await endLink(db, expired)).toBe(false);
+      expect(await db('files').where({ id }).first('state')).toEqual({ state: 'stored' });
+      await db('files')
+        .where({ id })
+        .update({ expires_at: new Date(0) });
+      expect(await endLink(db, expired)).toBe(true);
+    },
+  );
 });
