@@ -25,7 +25,8 @@ export async function createTestDatabase(poolMax = 10): Promise<TestDatabase> {
   await starting(() => administer(template, clone));
   const urlLike = (known: string) => Object.assign(new URL(known), { pathname: `/${name}` }).href;
   const url = urlLike(template.href);
-  const db = connect({ url, poolMax, applicationName: name.slice(0, 20) });
+  // On a busy machine a test waits longer for a connection than a process of the service does.
+  const db = connect({ url, poolMax, applicationName: name.slice(0, 20), waitMs: 60_000 });
   return {
     db,
     url,
