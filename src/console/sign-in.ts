@@ -41,7 +41,7 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
   const origin = parts.config.consoleUrl;
   const cookies = cookieOf(origin);
   const refuse = createRefusals(deps);
-  const lookUp = createLookUp(deps, refuse);
+  const { search, lookUp } = createSearch(deps, refuse);
   const refuseForged = createOriginCheck(origin, refuse);
 
   const limited = <Found extends Operator>(operator: Found): Found => {
@@ -93,8 +93,9 @@ export function createSignIn(deps: ConsoleDeps, calls: Buckets) {
 
     async end(ctx: Context): Promise<void> {
       refuseForged(ctx);
-      const cookie = cookies.read(ctx);
-      if (cookie) await endSession(db, cookie);
+      const cookie = cookies.read(ctx) ?? '';
+      // A session that has ended already is signed out too.
+      await search(ctx, isCookie(cookie) && (() => endSession(db, cookie)));
       cookies.set(ctx, '', 0);
     },
   };
@@ -125,23 +126,33 @@ function createOriginCheck(origin: string, refuse: Refuse) {
   };
 }
 
+/** False: what was sent is no key or cookie, so nothing is asked. */
+type Find<Found> = false | (() => Promise<Found | null>);
+
 /**
- * Looks up a key or a cookie, and limits the look-ups of unknown ones by one address. Beyond the limit
- * they run one after the other: an operator who shares the address is still found.
+ * Searches for a key or a cookie, and limits the searches for unknown ones by one address. Beyond the
+ * limit they run one after the other: an operator who shares the address is still found.
  */
-function createLookUp({ parts, elapsed }: ConsoleDeps, refuse: Refuse) {
+function createSearch({ parts, elapsed }: ConsoleDeps, refuse: Refuse) {
   const unknown = limitUnknown(rate(parts.config.unknownRatePerSecond, 1), elapsed);
   const oneByOne = inTurn();
-  return async <Found>(ctx: Context, find: false | (() => Promise<Found | null>)) => {
+  const search = async <Found>(ctx: Context, find: Find<Found>): Promise<Found | null> => {
     const address = addressOf(ctx);
     const limited = find ? unknown.take(address) : null;
     const found = find ? await (limited ? oneByOne(find) : find()) : null;
-    if (found) {
-      if (!limited) unknown.giveBack(address);
-      return found;
-    }
+    if (found && !limited) unknown.giveBack(address);
+    if (found || !limited) return found;
     refuse(ctx, 'signed_out');
-    throw limited ?? signedOut();
+    throw limited;
+  };
+  return {
+    search,
+    async lookUp<Found>(ctx: Context, find: Find<Found>): Promise<Found> {
+      const found = await search(ctx, find);
+      if (found) return found;
+      refuse(ctx, 'signed_out');
+      throw signedOut();
+    },
   };
 }
 

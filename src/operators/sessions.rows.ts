@@ -69,6 +69,10 @@ export async function touchSession(db: Knex, cookie: string): Promise<void> {
   await db.raw('update operator_sessions set seen_at = now() where digest = ?', [digestOf(cookie)]);
 }
 
-export async function endSession(db: Knex, cookie: string): Promise<void> {
-  await db.raw('delete from operator_sessions where digest = ?', [digestOf(cookie)]);
+/** Null: there is no such session. */
+export async function endSession(db: Knex, cookie: string): Promise<true | null> {
+  const ended = await db('operator_sessions')
+    .where({ digest: digestOf(cookie) })
+    .delete();
+  return ended > 0 || null;
 }

@@ -153,6 +153,27 @@ test('an address that tries many unknown cookies is slowed down, which is logged
   }
 });
 
+test('an address that signs out many unknown cookies is slowed down, and a session still signs out', async () => {
+  const own = await startConsole();
+  try {
+    const cookie = await aSession(own.keys.viewer, own);
+    const signOut = async (sent: string) =>
+      (await own.call('DELETE', '/session', { cookie: sent, ...sameOrigin })).status;
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 20; tries += 1) {
+      statuses.push(await signOut(`console=${'x'.repeat(41)}${10 + tries}`));
+    }
+    expect(new Set(statuses.slice(0, 10))).toEqual(new Set([204]));
+    expect(new Set(statuses.slice(10))).toEqual(new Set([429]));
+    expect(await signOut('console=no-cookie')).toBe(204);
+    expect(await signOut(cookie)).toBe(204);
+    const { status } = await own.call('GET', me, { cookie, ...sameOrigin });
+    expect(status).toBe(429);
+  } finally {
+    await own.close();
+  }
+});
+
 test('an operator signs in, and the probe is ready, while reports and acts use all other connections', async () => {
   const held = await Promise.all(
     served.pools.flatMap((pool) =>
