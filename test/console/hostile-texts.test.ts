@@ -11,12 +11,13 @@ import { aClosing } from '../support/books';
 import { catalogueText } from '../support/catalogue';
 import { startConsole } from '../support/console';
 import { call } from '../support/service';
+import { cellsIn, formulasIn } from '../support/spreadsheet';
 import { until } from '../support/until';
 import { browse, type ConsoleInBrowser, describeInBrowser } from './in-browser';
 
 const attack = '"><img src=//evil.test onerror=alert(1)>';
 const hostile = (field: string, charsMax = 200) =>
-  `=${field}${attack}<script>alert(2)</script>javascript:alert(3)\u202e`.slice(0, charsMax);
+  `=${field}${attack};"=1+1;<script>alert(2)</script>javascript:alert(3)\u202e`.slice(0, charsMax);
 /** An address has no spaces. */
 const hostileUrl = (field: string) =>
   `https://hooks.example.com/=${field}"><img/src=//evil.test/onerror=alert(1)>javascript:alert(3)`;
@@ -276,13 +277,9 @@ describeInBrowser('hostile texts', () => {
   test('no cell of a CSV file is a formula', async () => {
     const fields = new Set<string>();
     const read = (csv: string) => {
-      const cells = [...csv.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(?:,|\r\n)/g)].map(
-        ([, cell = '']) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell),
-      );
+      const cells = cellsIn(csv);
       expect(cells.length).toBeGreaterThan(10);
-      const isFormula = (cell: string) =>
-        /^[=+\-@\t\r\n]/.test(cell) && !/^-?\d+(\.\d+)?$/.test(cell);
-      expect(cells.filter(isFormula)).toEqual([]);
+      expect(formulasIn(csv)).toEqual([]);
       for (const cell of cells) {
         const field = /^'=(\w+)/.exec(cell)?.[1];
         if (field) fields.add(field);
