@@ -4,6 +4,7 @@ import { Text } from './controls.js';
 import { clock, exactMoney } from './format.js';
 import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
+import { State } from './state.js';
 
 const titles = {
   'balance.low': 'The balance is low',
@@ -25,7 +26,7 @@ export function AlertsSection({ api, currency }) {
   const isHeard = hooks.value?.data.some(({ events }) => events.some((one) => titles[one]));
   return html`
     <section aria-label="Alerts" class="section">
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${
         isHeard === false &&
         html`<p class="notice">No webhook takes alerts yet. <a href="#/account/webhooks">Add one</a>${' '}
@@ -36,20 +37,26 @@ export function AlertsSection({ api, currency }) {
         html`<${Limit} key=${value.below} ...${{ api, below: value.below, currency }}
           onChanged=${list.refresh} />`
       }
-      <div class="card stacked">
-        <h2>Sent</h2>
-        ${value?.data.length === 0 && html`<p>Nothing yet.</p>`}
-        <ul class="lines">
-          ${(value?.data ?? []).map(
-            ({ id, type, created_at: at, state, error, data }) => html`<li key=${id}>
-              <span class="when">${clock(at)}</span>
-              <span>${titles[type]}: ${detail(data)}</span>
-              <span>${states[state]}${error ? `, ${error}` : ''}</span>
-            </li>`,
-          )}
-        </ul>
-      </div>
+      ${value && html`<${Sent} alerts=${value.data} />`}
     </section>
+  `;
+}
+
+function Sent({ alerts }) {
+  return html`
+    <div class="card stacked">
+      <h2>Sent</h2>
+      ${alerts.length === 0 && html`<p>Nothing yet.</p>`}
+      <ul class="lines">
+        ${alerts.map(
+          ({ id, type, created_at: at, state, error, data }) => html`<li key=${id}>
+            <span class="when">${clock(at)}</span>
+            <span>${titles[type]}: ${detail(data)}</span>
+            <span>${states[state]}${error ? `, ${error}` : ''}</span>
+          </li>`,
+        )}
+      </ul>
+    </div>
   `;
 }
 

@@ -10,6 +10,7 @@ import { LibraryPage } from './library.js';
 import { html, render, useEffect, useMemo, useState } from './preact.js';
 import { forgetEverything, recall, remember } from './session.js';
 import { SignIn } from './sign-in.js';
+import { Lost, State } from './state.js';
 import { TaskPage } from './task.js';
 import { TasksPage } from './tasks.js';
 
@@ -51,13 +52,7 @@ function Workbench({ apiKey, onLeave }) {
   useEffect(() => scrollTo(0, 0), [route.view, route.id]);
   return html`
     <${Header} route=${route} account=${account} onLeave=${() => onLeave()} />
-    ${
-      account.lost &&
-      html`<p class="banner" role="alert">
-        The service does not answer at the moment. What you see may be old; it is tried again by
-        itself.
-      </p>`
-    }
+    <${Lost} lost=${models.value && account.lost} isOld=${true} />
     ${pageOf(route, shared, models)}
   `;
 }
@@ -69,7 +64,7 @@ function pageOf({ view, id }, shared, models) {
   if (view === 'account') return html`<${AccountPage} section=${id} ...${shared} />`;
   if (shared.models?.length) return html`<${ComposePage} ...${shared} />`;
   if (shared.models) return html`<main><p>No model is open to this key.</p></main>`;
-  return html`<main><p class="boot">${models.fault?.message ?? 'Loading…'}</p></main>`;
+  return html`<main><${State} of=${models} /></main>`;
 }
 
 const place = document.getElementById('app');

@@ -45,16 +45,17 @@ export function go(...parts) {
   location.hash = `#/${parts.map(encodeURIComponent).join('/')}`;
 }
 
+const unread = { value: null, fault: null, lost: '' };
+
 /**
  * Calls `ask`, and calls `ask` again after `nextMs(answer)` milliseconds. If `nextMs` returns null,
  * the call is not repeated. If the service does not answer or limits the rate, the call is
  * repeated: at first after one second, later every five seconds, or every minute if it says itself
- * that it is not able to answer. The previous answer then stays on the page, and `lost` is what the
- * service said, or true, because this answer may be old. While `rests()` is true, nothing is
- * repeated.
+ * that it is not able to answer. The previous answer then stays on the page, and `lost` is a sentence,
+ * because this answer may be old. While `rests()` is true, nothing is repeated.
  */
 export function usePolled(ask, nextMs, deps, rests = () => false) {
-  const [state, setState] = useState({ value: null, fault: null, lost: false });
+  const [state, setState] = useState(unread);
   const again = useRef(() => undefined);
   useEffect(() => {
     let timer;
@@ -74,15 +75,16 @@ export function usePolled(ask, nextMs, deps, rests = () => false) {
         const value = await ask();
         if (isLate()) return;
         misses = 0;
-        setState({ value, fault: null, lost: false });
+        setState({ ...unread, value });
         const wait = nextMs(value);
         if (wait !== null) later(wait);
       } catch (error) {
         if (isLate()) return;
-        const lost = error.said || error instanceof Unreachable || error.status === 429;
-        setState((before) => ({ ...before, fault: lost ? null : error, lost }));
+        const isLost = error instanceof Unreachable || error.status === 429;
+        const why = isLost ? { fault: null, lost: error.message } : { fault: error, lost: '' };
+        setState((before) => ({ ...before, ...why }));
         misses += 1;
-        if (lost) later(Math.min(error.said ? 60_000 : 5_000, 500 * 2 ** misses));
+        if (isLost) later(Math.min(error.said ? 60_000 : 5_000, 500 * 2 ** misses));
       }
     };
     again.current = () => {
@@ -90,7 +92,7 @@ export function usePolled(ask, nextMs, deps, rests = () => false) {
       reads += 1;
       soon(0);
     };
-    setState({ value: null, fault: null, lost: false });
+    setState(unread);
     void check();
     return () => {
       current = false;

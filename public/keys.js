@@ -4,6 +4,7 @@ import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
 import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
+import { State } from './state.js';
 
 export function KeysSection({ api, models }) {
   const list = useRead(api, '/v1/account/keys', null);
@@ -11,7 +12,7 @@ export function KeysSection({ api, models }) {
   const own = keys.find(({ id }) => id === list.value.current);
   return html`
     <section aria-label="Keys" class="section">
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${
         own &&
         (own.manages_keys

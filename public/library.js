@@ -8,6 +8,7 @@ import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { emptyDraft, mediaOf } from './request.js';
 import { noteFile, noteOf, recall, remember } from './session.js';
+import { State } from './state.js';
 import { Thumbnail } from './thumbnail.js';
 
 export function LibraryPage({ api, models }) {
@@ -65,7 +66,7 @@ function Section({ title, list, none, children }) {
   return html`
     <section aria-label=${title}>
       <h2>${title}</h2>
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${list.value && list.rows.length === 0 && html`<p class="nothing">${none}</p>`}
       <ul class="media-cards">${children}</ul>
       <${MoreButton} load=${list.load} />

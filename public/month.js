@@ -4,12 +4,14 @@ import { SaveButton, Text } from './controls.js';
 import { exactMoney } from './format.js';
 import { useRead } from './hooks.js';
 import { html, useState } from './preact.js';
+import { State } from './state.js';
 import { Table, usageColumns } from './table.js';
 
 export function MonthSection({ api, currency }) {
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7));
   const path = `/v1/account/summaries/${encodeURIComponent(month)}`;
-  const { value, fault } = useRead(api, path, null);
+  const summary = useRead(api, path, null);
+  const { value } = summary;
   return html`
     <section aria-label="Month" class="section">
       <div class="head">
@@ -17,7 +19,7 @@ export function MonthSection({ api, currency }) {
           onValue=${(text) => text && setMonth(text)} />
         ${value && html`<${SaveButton} name=${`summary-${month}.csv`} ask=${() => api.csv(path)} />`}
       </div>
-      ${fault && html`<p class="fault" role="alert">${fault.message}</p>`}
+      <${State} of=${summary} />
       ${value && html`<${Summary} ...${{ value, currency }} />`}
     </section>
   `;

@@ -5,6 +5,7 @@ import { SaveButton, Strip } from './controls.js';
 import { clock, exactMillionths, exactMoney } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
+import { State } from './state.js';
 import { daysOf } from './statement-days.js';
 import { Table } from './table.js';
 
@@ -25,15 +26,17 @@ export function StatementSection({ api }) {
         <${Strip} label="Show" name="view" value=${view} options=${views} onValue=${setView} />
         <${SaveButton} name="statement.csv" ask=${save} label="Newest 100 as CSV" />
       </div>
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
-      ${
-        view === 'tasks'
-          ? html`<${Days} days=${daysOf(list.rows, list.load !== null)} />`
-          : html`<${Movements} rows=${list.rows} />`
-      }
+      <${State} of=${list} />
+      ${list.value && html`<${Rows} view=${view} list=${list} />`}
       <${MoreButton} load=${list.load} />
     </section>
   `;
+}
+
+function Rows({ view, list: { rows, load } }) {
+  if (rows.length === 0) return html`<p class="nothing">No money has moved yet.</p>`;
+  if (view === 'movements') return html`<${Movements} rows=${rows} />`;
+  return html`<${Days} days=${daysOf(rows, load !== null)} />`;
 }
 
 const chargedText = (charged) => `charged ${exactMillionths(charged)}`;

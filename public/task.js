@@ -10,6 +10,7 @@ import { Screen } from './player.js';
 import { html, useEffect, useState } from './preact.js';
 import { draftOf } from './request-draft.js';
 import { noteOf, noteStage, remember } from './session.js';
+import { State } from './state.js';
 import { Timeline } from './timeline.js';
 
 // The shortest recommended polling interval, because a person is watching.
@@ -36,7 +37,7 @@ export function TaskPage({ api, id, around, account }) {
     () => null,
     [api, id],
   );
-  if (!task) return html`<${NoTask} ...${polled} />`;
+  if (!task) return html`<${NoTask} of=${polled} />`;
   const body = noted.body ?? sent.value ?? undefined;
   const known = { ...noted, body };
   return html`
@@ -59,16 +60,17 @@ export function TaskPage({ api, id, around, account }) {
   `;
 }
 
-function NoTask({ fault, lost }) {
-  if (!fault) {
-    const words = lost ? 'The service cannot be reached. Trying again…' : 'Loading…';
-    return html`<main><h1 class="unseen">Task</h1><p class="boot">${words}</p></main>`;
-  }
+function NoTask({ of }) {
+  const { fault } = of;
   return html`
     <main class="list">
-      <h1>${fault.status === 404 ? 'No such task' : 'This did not work'}</h1>
-      <p class="fault" role="alert">${fault.message}</p>
-      <p><a href="#/tasks">All tasks</a></p>
+      ${
+        fault
+          ? html`<h1>${fault.status === 404 ? 'No such task' : 'This did not work'}</h1>`
+          : html`<h1 class="unseen">Task</h1>`
+      }
+      <${State} of=${of} />
+      ${fault && html`<p><a href="#/tasks">All tasks</a></p>`}
     </main>
   `;
 }

@@ -6,6 +6,7 @@ import { useNow } from './hooks.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { noteOf } from './session.js';
+import { State } from './state.js';
 
 const statuses = ['pending', 'submitted', 'running', 'succeeded', 'failed'];
 const everyMs = 4_000;
@@ -31,7 +32,7 @@ export function TasksPage({ api, models }) {
         <${Select} label="Model" name="model" value=${model} onValue=${setModel}
           options=${[['', 'All'], ...(models ?? []).map(({ id }) => [id, id])]} />
       </div>
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${
         list.value &&
         rows.length === 0 &&

@@ -6,6 +6,7 @@ import { count, exactMillionths, millionths } from './format.js';
 import { usePolled } from './hooks.js';
 import { html, useState } from './preact.js';
 import { daysBefore, periodFor, stacksOf } from './stacks.js';
+import { State } from './state.js';
 import { Table, usageColumns } from './table.js';
 
 const spans = [
@@ -44,7 +45,7 @@ export function UsageSection({ api, currency }) {
         <${Select} label="Measure" name="measure" value=${measure} options=${measures}
           onValue=${setMeasure} />
       </div>
-      ${report.fault && html`<p class="fault" role="alert">${report.fault.message}</p>`}
+      <${State} of=${report} />
       ${
         value &&
         (value.data.length === 0

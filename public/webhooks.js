@@ -6,6 +6,7 @@ import { useRead } from './hooks.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { SendAgain } from './send-again.js';
+import { State } from './state.js';
 
 const events = [
   ['succeeded', 'A task succeeded'],
@@ -20,7 +21,7 @@ export function WebhooksSection({ api }) {
   const hooks = list.value?.data;
   return html`
     <section aria-label="Webhooks" class="section">
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${hooks?.length === 0 && html`<p class="nothing">No webhook yet.</p>`}
       <ul class="cards">
         ${(hooks ?? []).map(
@@ -122,7 +123,7 @@ function Undelivered({ api }) {
   return html`
     <div class="card stacked">
       <h2>Callbacks that have not arrived</h2>
-      ${list.fault && html`<p class="fault" role="alert">${list.fault.message}</p>`}
+      <${State} of=${list} />
       ${list.value && list.rows.length === 0 && html`<p>None.</p>`}
       <ul class="lines">
         ${list.rows.map((row) => html`<${Message} key=${row.id} ...${{ api, row }} onSent=${list.refresh} />`)}

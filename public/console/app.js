@@ -12,7 +12,7 @@ import { CustomerPage } from './customer/customer.js';
 import { CustomersPage } from './customers.js';
 import { isPaused, Keyboard } from './keyboard.js';
 import { LogPage } from './log/log.js';
-import { Banner, State } from './parts.js';
+import { Lost, State } from './parts.js';
 import { useAddress } from './route.js';
 import { FindPage, SearchBox } from './search.js';
 import { SignIn } from './sign-in.js';
@@ -56,7 +56,7 @@ function Workbench({ onSignedOut }) {
       <button type="button" class="quiet" onClick=${leave}>Sign out</button>
     </header>
     ${fault && html`<p class="banner" role="alert">${fault}</p>`}
-    <${Banner} lost=${me.lost} />
+    <${Lost} lost=${me.value && me.lost} isOld=${true} />
     <${Keyboard} />
     ${me.value ? pageOf(view, id, query, shared) : html`<main><${State} of=${me} /></main>`}
   `;

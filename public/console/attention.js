@@ -4,7 +4,7 @@ import { count, exactMoney } from '../format.js';
 import { useRead } from '../hooks.js';
 import { html } from '../preact.js';
 import { isPaused } from './keyboard.js';
-import { Banner, Foreign, State, useTitle } from './parts.js';
+import { Foreign, State, useTitle } from './parts.js';
 
 const everyMs = 15_000;
 
@@ -15,7 +15,6 @@ export function AttentionPage({ api, me }) {
   return html`
     <main>
       <h1>Attention</h1>
-      <${Banner} lost=${shown.lost} />
       <${State} of=${shown} />
       ${
         data &&

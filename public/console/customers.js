@@ -6,7 +6,6 @@ import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
 import { FormDialog, filled, Secrets } from './dialog.js';
 import {
-  Banner,
   CsvButton,
   customerLink,
   customerOf,
@@ -48,7 +47,6 @@ export function CustomersPage({ api, me, query }) {
         <${Select} label="Refused calls" name="refused" value=${query.get('refused') ?? ''}
           options=${refusals} onValue=${(value) => filter('customers', query, 'refused', value)} />
       </div>
-      <${Banner} lost=${list.lost} />
       <${State} of=${list} />
       ${list.value && html`<${Rows} accounts=${list.rows} isSearch=${Object.keys(asked).length > 0} />`}
       ${

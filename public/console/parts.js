@@ -4,6 +4,7 @@ import { SaveButton, Text } from '../controls.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
+export { Lost, State } from '../state.js';
 export { Table } from '../table.js';
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
@@ -25,23 +26,6 @@ export function ForeignJson({ value }) {
 export function Time({ at }) {
   if (!at) return '–';
   return html`<time datetime=${at}>${`${at.slice(0, 10)} ${at.slice(11, 19)}`}</time>`;
-}
-
-/** Loading, refused, or null if there is a value. What is lost is shown by the banner. */
-export function State({ of: { value, fault } }) {
-  if (fault) return html`<p class="fault" role="alert">${fault.message}</p>`;
-  return value ? null : html`<p class="boot">…</p>`;
-}
-
-/** `lost`: what the console said instead of an answer, or true if it said nothing. */
-export const wordsOf = (lost, otherwise) => (typeof lost === 'string' ? lost : otherwise);
-
-export function Banner({ lost }) {
-  if (!lost) return null;
-  return html`<p class="banner" role="alert">
-    ${wordsOf(lost, 'The console does not answer at the moment.')}
-    ${' What you see may be old; it is tried again by itself.'}
-  </p>`;
 }
 
 export function Facts({ rows }) {

@@ -3,7 +3,7 @@
 
 import { usePolled } from '../hooks.js';
 import { html, useEffect, useRef, useState } from '../preact.js';
-import { Banner, customerOf, Foreign, State, Table, useTitle } from './parts.js';
+import { customerOf, Foreign, State, Table, useTitle } from './parts.js';
 
 const keys = /\bv[ko]_[\w-]{5,}/gi;
 const secrets = /whsec_\S*|^\s*https?:\/\/\S*/gi;
@@ -81,7 +81,6 @@ export function FindPage({ api, query }) {
     <main>
       <h1>Search</h1>
       ${q ? html`<p>For <${Foreign} text=${q} /></p>` : html`<p>Links and secrets are not searched for: they stay in your browser.</p>`}
-      <${Banner} lost=${shown.lost} />
       <${State} of=${shown} />
       ${q && found && (found.length === 0 ? html`<${Nothing} />` : html`<${Found} found=${found} />`)}
     </main>

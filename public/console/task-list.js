@@ -5,7 +5,6 @@ import { money } from '../format.js';
 import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
 import {
-  Banner,
   CsvButton,
   customerOf,
   Filter,
@@ -59,7 +58,6 @@ export function TaskList({ api, query, view, fixed = {} }) {
         onValue=${(value) => filter(view, query, 'oldestFirst', value)}
         options=${[['', 'newest first'], ['true', 'oldest first']]} />
     </div>
-    <${Banner} lost=${list.lost} />
     <${State} of=${list} />
     ${list.value && html`<${Rows} tasks=${list.rows} isPart=${list.load !== null} hidden=${fixed} />`}
     <p class="actions">

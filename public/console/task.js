@@ -11,7 +11,6 @@ import { Part } from './customer/part.js';
 import { AskWhy } from './dialog.js';
 import { isPaused } from './keyboard.js';
 import {
-  Banner,
   customerLink,
   Facts,
   Foreign,
@@ -41,7 +40,6 @@ export function TaskPage({ api, id, me }) {
     <main>
       <p><a href="#/tasks">Tasks</a></p>
       <h1>Task …${id.slice(-6)}</h1>
-      <${Banner} lost=${shown.lost} />
       <${State} of=${shown} />
       ${
         data &&

@@ -7,7 +7,7 @@ import { usePolled, useRead } from '../hooks.js';
 import { html } from '../preact.js';
 import { daysBefore, periodFor } from '../stacks.js';
 import { isPaused } from './keyboard.js';
-import { Banner, Facts, Filter, given, State, Time, titled, useTitle } from './parts.js';
+import { Facts, Filter, given, State, Time, titled, useTitle } from './parts.js';
 import { filter } from './route.js';
 import { Report } from './usage-report.js';
 
@@ -67,7 +67,6 @@ export function UsagePage({ api, me, query }) {
     <main>
       <h1>Usage</h1>
       <${Choices} ...${{ query, asked, measure, seen }} />
-      <${Banner} lost=${report.lost} />
       <${State} of=${report} />
       ${
         data &&

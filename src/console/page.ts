@@ -23,6 +23,7 @@ const shared = [
   ].map((name) => `/page/${name}.js`),
   ...[
     '/page/stacks.js',
+    '/page/state.js',
     '/page/table.js',
     '/page/base.css',
     '/page/parts.css',

@@ -199,7 +199,7 @@ describeInBrowser('the pages Attention and Channels', () => {
       await page.route(path, (route) => route.abort());
       await go('find?q=elsewhere');
       await go(hash);
-      await page.getByText('The console does not answer at the moment.').first().waitFor();
+      await page.getByText('The console cannot be reached.').first().waitFor();
       await page.unrouteAll({ behavior: 'ignoreErrors' });
     };
     const found = await opened.violations({

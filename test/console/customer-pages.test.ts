@@ -523,11 +523,11 @@ describeInBrowser('the pages of customers', () => {
     await page().unroute('**/session');
     await page().route('**/admin/v1/**', (route) => route.abort());
     await site.passes(60_000);
-    await page().getByText('does not answer at the moment').first().waitFor();
+    await page().getByText('down. What you see may be old').first().waitFor();
     expect(await page().getByRole('table').count()).toBe(1);
     await page().unroute('**/admin/v1/**');
     await site.passes(60_000);
-    await page().getByText('does not answer at the moment').first().waitFor({ state: 'hidden' });
+    await page().getByText('down. What you see may be old').first().waitFor({ state: 'hidden' });
     await page().keyboard.press('p');
     await page().getByText('Paused').waitFor();
     await page().keyboard.press('p');

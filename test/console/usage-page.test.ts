@@ -254,7 +254,7 @@ describeInBrowser('the page Usage', () => {
     await page.route('**/admin/v1/usage?**', (route) => route.abort());
     await page.getByLabel('Measure').selectOption('tasks');
     await page.getByLabel('Split by').selectOption('model');
-    await page.getByText('The console does not answer at the moment.').waitFor();
+    await page.getByText('The console cannot be reached.').waitFor();
     await page.unroute('**/admin/v1/usage?**');
     await page.getByRole('img', { name: 'Tasks by day and model' }).waitFor();
   });
@@ -267,7 +267,7 @@ describeInBrowser('the page Usage', () => {
       loading: async () => {
         await page.route('**/admin/v1/usage?**', () => undefined);
         await go('range=7');
-        await page.getByText('…', { exact: true }).first().waitFor();
+        await page.getByText('Loading…', { exact: true }).first().waitFor();
         await page.unrouteAll({ behavior: 'ignoreErrors' });
       },
       filled: async () => {
@@ -286,7 +286,7 @@ describeInBrowser('the page Usage', () => {
       lost: async () => {
         await page.route('**/admin/v1/usage?**', (route) => route.abort());
         await go('by=key');
-        await page.getByText('The console does not answer at the moment.').waitFor();
+        await page.getByText('The console cannot be reached.').waitFor();
         await page.unrouteAll({ behavior: 'ignoreErrors' });
       },
     });

@@ -5,14 +5,13 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { html } from '../../preact.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, Foreign, plainVideo, State, Table } from '../parts.js';
+import { Foreign, plainVideo, State, Table } from '../parts.js';
 
 export function Catalogue({ api, seesCosts }) {
   const shown = useRead(api, '/catalogue', 60_000, isPaused);
   const data = shown.value?.data;
   return html`<section class="card" aria-label="Catalogue">
     <h2>Catalogue</h2>
-    <${Banner} lost=${shown.lost} />
     <${State} of=${shown} />
     ${data && html`<${Faults} faults=${data.faults} /><${Faults} faults=${data.warnings} />`}
     ${data && data.models.length > 0 && html`<${Models} models=${data.models} seesCosts=${seesCosts} />`}

@@ -6,7 +6,7 @@ import { usePolled, useRead } from '../../hooks.js';
 import { html, useState } from '../../preact.js';
 import { AskWhy } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
-import { Banner, Facts, Foreign, State, Time, useTitle } from '../parts.js';
+import { Facts, Foreign, State, Time, useTitle } from '../parts.js';
 import { Catalogue } from './catalogue.js';
 import { Preview } from './preview.js';
 import { Routes } from './routes.js';
@@ -27,7 +27,6 @@ export function ChannelsPage({ api, me }) {
   return html`
     <main>
       <h1>Channels</h1>
-      <${Banner} lost=${list.lost} />
       <${State} of=${list} />
       ${list.value?.remark && html`<p class="notice"><${Foreign} text=${list.value.remark} /></p>`}
       ${

@@ -4,7 +4,7 @@ import { MoreButton } from '../../pagination.js';
 import { html, useRef, useState } from '../../preact.js';
 import { SendAgain } from '../../send-again.js';
 import { FormDialog, Secrets } from '../dialog.js';
-import { CsvButton, customerOf, Foreign, State, Table, Time, taskLink, wordsOf } from '../parts.js';
+import { CsvButton, customerOf, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 import { Part } from './part.js';
 
@@ -91,7 +91,6 @@ export function Callbacks({ api, may, path, accountId, state, title, none, lists
       ${accountId && state === 'exhausted' && may.act && html`<${ResendFailed} ...${{ api, path, refresh: reread }} />`}
       ${rows.length > 0 && html`<${CsvButton} path="/callbacks" ...${{ api, asked }} />`}
     </div>
-    ${list.lost && html`<p class="fault">${wordsOf(list.lost, 'This part is not answered at the moment.')}</p>`}
     <${State} of=${list} />
     ${
       list.value &&

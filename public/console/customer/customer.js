@@ -6,7 +6,7 @@ import { html } from '../../preact.js';
 import { AskWhy, FormDialog } from '../dialog.js';
 import { isPaused } from '../keyboard.js';
 import { LogList } from '../log/list.js';
-import { Banner, Foreign, State, useTitle } from '../parts.js';
+import { Foreign, State, useTitle } from '../parts.js';
 import { TaskList } from '../task-list.js';
 import { CallbacksTab } from './callbacks.js';
 import { KeysTab } from './keys.js';
@@ -39,7 +39,6 @@ export function CustomerPage({ api, me, id, query }) {
   return html`
     <main>
       <p><a href="#/customers">Customers</a></p>
-      <${Banner} lost=${shown.lost} />
       ${!account && html`<h1>Customer</h1>`}
       <${State} of=${shown} />
       ${

@@ -4,7 +4,7 @@
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { changedTerms, FormDialog, filled, Secrets } from '../dialog.js';
-import { Banner, CsvButton, Foreign, State, Table, Time } from '../parts.js';
+import { CsvButton, Foreign, State, Table, Time } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 
 const everyMs = 30_000;
@@ -27,7 +27,6 @@ export function KeysTab({ api, may, account: { accountId } }) {
   const words = (names) => (names ? html`<${Foreign} text=${names.join(', ')} />` : 'all');
   return html`
     ${may.act && html`<div class="actions"><${NewKey} ...${{ api, accountId, refresh }} /></div>`}
-    <${Banner} lost=${list.lost} />
     <${State} of=${list} />
     ${
       list.value &&

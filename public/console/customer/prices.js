@@ -2,13 +2,12 @@
 
 import { exactMoney } from '../../format.js';
 import { html } from '../../preact.js';
-import { Foreign, plainVideo, State, Table, wordsOf } from '../parts.js';
+import { Foreign, plainVideo, State, Table } from '../parts.js';
 
 /** `catalogue`: the read of the loaded one. */
 export function Prices({ catalogue, account: { priceList, currency } }) {
   return html`<section class="card" aria-label="Prices">
     <h2>Prices</h2>
-    ${catalogue.lost && html`<p class="fault">${wordsOf(catalogue.lost, 'The prices are not answered at the moment.')}</p>`}
     <${State} of=${catalogue} />
     ${catalogue.value && html`<${Known} ...${{ priceList, currency }} ...${catalogue.value.data} />`}
   </section>`;

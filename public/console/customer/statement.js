@@ -5,7 +5,7 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { Banner, CsvButton, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
+import { CsvButton, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { filter } from '../route.js';
 import { useList } from '../use-list.js';
 
@@ -36,7 +36,6 @@ export function StatementTab({ api, account, path, query, view }) {
         onValue=${(value) => filter(view, query, 'month', value)} />
     </div>
     ${month && html`<${Month} key=${month} ...${{ api, path, month }} />`}
-    <${Banner} lost=${list.lost} />
     <${State} of=${list} />
     ${
       list.value &&
@@ -88,7 +87,6 @@ function Month({ api, path, month }) {
   const data = summary.value?.data;
   return html`<section class="card" aria-label=${`Summary of ${month}`}>
     <h2>Summary of ${month}</h2>
-    <${Banner} lost=${summary.lost} />
     <${State} of=${summary} />
     ${
       data &&

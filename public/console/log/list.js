@@ -3,17 +3,7 @@
 import { CopyButton } from '../../controls.js';
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import {
-  Banner,
-  CsvButton,
-  customerOf,
-  Filter,
-  Foreign,
-  given,
-  State,
-  Table,
-  Time,
-} from '../parts.js';
+import { CsvButton, customerOf, Filter, Foreign, given, State, Table, Time } from '../parts.js';
 import { useList } from '../use-list.js';
 
 const everyMs = 10_000;
@@ -30,7 +20,6 @@ export function LogList({ api, query, view, fixed = {} }) {
         html`<${Filter} name="account" label="Customer" hint="id or name" ...${{ view, query }} />`
       }
     </div>
-    <${Banner} lost=${list.lost} />
     <${State} of=${list} />
     ${
       list.value &&
