@@ -18,6 +18,10 @@ export class Fault extends Error {
 /** Thrown if there is no answer, if the status is 500 or more, or if the answer is not JSON. */
 export class Unreachable extends Error {}
 
+/** `ifLost`: what to do if the call was carried out, but its answer was lost. */
+export const sentenceOf = (error, ifLost) =>
+  error instanceof Unreachable ? `${error.message} ${ifLost}` : error.message;
+
 // These limits are longer than the service's own time limits, so that the service answers first.
 const patienceMs = 30_000;
 const uploadPatienceMs = 660_000;

@@ -3,6 +3,28 @@
 import { Unreachable } from './api.js';
 import { useCallback, useEffect, useRef, useState } from './preact.js';
 
+/**
+ * Returns `[isBusy, once]`. While the work that `once` was given goes on, it does no other: a second
+ * click or Enter sends nothing.
+ */
+export function useOnce() {
+  const [isBusy, setBusy] = useState(false);
+  // A second click may come before the button is drawn as disabled.
+  const busy = useRef(false);
+  const once = async (work) => {
+    if (busy.current) return;
+    busy.current = true;
+    setBusy(true);
+    try {
+      await work();
+    } finally {
+      busy.current = false;
+      setBusy(false);
+    }
+  };
+  return [isBusy, once];
+}
+
 export function useNow(everyMs = 1000, running = true) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -1,8 +1,9 @@
 // The keys of the account. A key that manages keys can make and revoke others.
 
+import { sentenceOf } from './api.js';
 import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
-import { useRead } from './hooks.js';
+import { useOnce, useRead } from './hooks.js';
 import { html, useState } from './preact.js';
 import { State } from './state.js';
 
@@ -41,7 +42,10 @@ function Key({ api, of: key, own, onChanged }) {
   const isOwn = key.id === own?.id;
   const revoke = () => {
     if (!confirm('Revoke the key? It is refused within 30 seconds.')) return;
-    api.remove(`/v1/account/keys/${key.id}`).then(onChanged, (error) => setFault(error.message));
+    void api
+      .remove(`/v1/account/keys/${key.id}`)
+      .catch((error) => setFault(error.message))
+      .then(onChanged);
   };
   return html`<li class="card">
     <p class="named"><bdi>${key.name || 'without a name'}</bdi> <code>…${key.last_four}</code>
@@ -61,14 +65,17 @@ function Key({ api, of: key, own, onChanged }) {
   </li>`;
 }
 
+const ifLost =
+  'The key may have been made. If the list has it, revoke it and make another: it is not shown again.';
+
 function MakeKey({ api, models, onChanged }) {
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState([]);
   const [until, setUntil] = useState('');
   const [made, setMade] = useState(null);
   const [fault, setFault] = useState('');
-  const submit = async (event) => {
-    event.preventDefault();
+  const [isBusy, once] = useOnce();
+  const make = async () => {
     setFault('');
     const limits = {
       ...(chosen.length > 0 ? { models: chosen } : {}),
@@ -77,10 +84,14 @@ function MakeKey({ api, models, onChanged }) {
     try {
       setMade(await api.post('/v1/account/keys', { name, ...limits }));
       setName('');
-      onChanged();
     } catch (error) {
-      setFault(error.message);
+      setFault(sentenceOf(error, ifLost));
     }
+    onChanged();
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    void once(make);
   };
   return html`
     <form class="card stacked" onSubmit=${submit} novalidate>
@@ -90,7 +101,7 @@ function MakeKey({ api, models, onChanged }) {
         onValue=${setUntil} />
       <${Checks} label="Models" hint="none chosen: all of this key" chosen=${chosen}
         options=${(models ?? []).map(({ id }) => [id, id])} onValue=${setChosen} />
-      <p><button class="button">Make</button></p>
+      <p><button class="button" disabled=${isBusy || !name.trim()}>${isBusy ? 'Making…' : 'Make'}</button></p>
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
       ${made && html`<${Secret} note="The key is not shown again." text=${made.key} />`}
     </form>

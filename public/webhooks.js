@@ -1,8 +1,9 @@
 // The webhooks of the account: list, add, test, delete; and its callbacks that have not arrived.
 
+import { sentenceOf } from './api.js';
 import { Checks, Secret, Text } from './controls.js';
 import { clock } from './format.js';
-import { useRead } from './hooks.js';
+import { useOnce, useRead } from './hooks.js';
 import { MoreButton, usePages } from './pagination.js';
 import { html, useState } from './preact.js';
 import { SendAgain } from './send-again.js';
@@ -36,13 +37,12 @@ export function WebhooksSection({ api }) {
 
 function Hook({ api, hook, onChanged }) {
   const [said, setSaid] = useState('');
-  const [busy, setBusy] = useState(false);
-  const act = async (work) => {
-    setBusy(true);
-    setSaid('');
-    await work().catch((error) => setSaid(error.message));
-    setBusy(false);
-  };
+  const [isBusy, once] = useOnce();
+  const act = (work) =>
+    once(async () => {
+      setSaid('');
+      await work().catch((error) => setSaid(error.message));
+    });
   const test = () =>
     act(async () => {
       const { status, latency_ms: ms, error } = await api.post(`/v1/webhooks/${hook.id}/test`);
@@ -50,38 +50,42 @@ function Hook({ api, hook, onChanged }) {
     });
   const remove = () => {
     if (!confirm('Delete the webhook? Its messages that have not arrived are stopped.')) return;
-    void act(async () => {
-      await api.remove(`/v1/webhooks/${hook.id}`);
-      onChanged();
-    });
+    void act(() => api.remove(`/v1/webhooks/${hook.id}`)).then(onChanged);
   };
   return html`<li class="card">
     <p class="named"><bdi>${hook.url}</bdi></p>
     <p class="small">${hook.events.join(', ')} · since ${clock(hook.created_at)}</p>
     <p class="actions">
-      <button type="button" class="button" disabled=${busy} onClick=${test}>
-        ${busy ? 'Waiting…' : 'Send a test'}</button>
-      <button type="button" class="danger" disabled=${busy} onClick=${remove}>Delete</button>
+      <button type="button" class="button" disabled=${isBusy} onClick=${test}>
+        ${isBusy ? 'Waiting…' : 'Send a test'}</button>
+      <button type="button" class="danger" disabled=${isBusy} onClick=${remove}>Delete</button>
     </p>
     ${said && html`<p class="small" role="status">${said}</p>`}
   </li>`;
 }
+
+const ifLost =
+  'The webhook may have been added. If the list has it, delete it and add it again: its secret is not shown again.';
 
 function AddHook({ api, onChanged }) {
   const [url, setUrl] = useState('');
   const [chosen, setChosen] = useState(['succeeded', 'failed']);
   const [made, setMade] = useState(null);
   const [fault, setFault] = useState('');
-  const submit = async (event) => {
-    event.preventDefault();
+  const [isBusy, once] = useOnce();
+  const add = async () => {
     setFault('');
     try {
       setMade(await api.post('/v1/webhooks', { url, events: chosen }));
       setUrl('');
-      onChanged();
     } catch (error) {
-      setFault(error.message);
+      setFault(sentenceOf(error, ifLost));
     }
+    onChanged();
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    void once(add);
   };
   return html`
     <form class="card stacked" onSubmit=${submit} novalidate>
@@ -89,7 +93,8 @@ function AddHook({ api, onChanged }) {
       <${Text} label="Address" name="url" type="url" placeholder="https://" value=${url}
         onValue=${setUrl} fault=${fault} />
       <${Checks} label="Events" chosen=${chosen} options=${events} onValue=${setChosen} />
-      <p><button class="button" disabled=${!url.trim() || chosen.length === 0}>Add</button></p>
+      <p><button class="button" disabled=${isBusy || !url.trim() || chosen.length === 0}>
+        ${isBusy ? 'Adding…' : 'Add'}</button></p>
       ${
         made &&
         html`<${Secret} note="This secret signs its messages, and is not shown again."

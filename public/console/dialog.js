@@ -4,6 +4,7 @@
 
 import { Fault } from '../api.js';
 import { CopyButton, Select, Text } from '../controls.js';
+import { useOnce } from '../hooks.js';
 import { html, useEffect, useRef, useState } from '../preact.js';
 import { recall, remember } from '../session.js';
 import { Foreign } from './parts.js';
@@ -78,7 +79,7 @@ const lostWords =
 function useSending({ act, fields, values, opened, close, keptAs, wasLost }) {
   const [isLost, setLost] = useState(wasLost);
   const [state, setState] = useState({ step: 'form', fault: wasLost ? lostWords : undefined });
-  const sending = useRef(false);
+  const [isBusy, once] = useOnce();
   const faultOf = (error) => {
     if (!keptAs) return error.message;
     if (error instanceof Fault) {
@@ -90,9 +91,7 @@ function useSending({ act, fields, values, opened, close, keptAs, wasLost }) {
     return `${error.message} ${lostWords}`;
   };
   const send = async () => {
-    if (sending.current) return;
-    sending.current = true;
-    setState(({ step }) => ({ step, isBusy: true }));
+    setState(({ step }) => ({ step }));
     const given = Object.entries(values).map(([name, value]) => [name, value.trim()]);
     const sent = Object.fromEntries(given);
     // Before it is sent, because the page may be left before the answer.
@@ -107,15 +106,15 @@ function useSending({ act, fields, values, opened, close, keptAs, wasLost }) {
       const step = known ? 'form' : state.step;
       setState({ step, fault: faultOf(error), param: error.param });
     }
-    sending.current = false;
   };
-  return { state, setState, isLost, send };
+  return { state, setState, isLost, isBusy, send: () => once(send) };
 }
 
 function Form({ title, label, fields, note, confirm, close, ...how }) {
   const opened = Object.fromEntries(fields.map(({ name, value = '' }) => [name, value]));
   const [values, setValues] = useState(opened);
-  const { state, setState, isLost, send } = useSending({ fields, values, opened, close, ...how });
+  const sending = useSending({ fields, values, opened, close, ...how });
+  const { state, setState, isLost, isBusy, send } = sending;
   const submit = (event) => {
     event.preventDefault();
     const absent = fields.find(({ name, isRequired }) => isRequired && !values[name].trim());
@@ -132,7 +131,7 @@ function Form({ title, label, fields, note, confirm, close, ...how }) {
   if (state.step === 'done') return html`<${Done} ...${{ title, close }} result=${state.result} />`;
   const isAsking = state.step === 'form';
   const isShown = isAsking && fields.some(({ name }) => name === state.param);
-  return html`<form ref=${focusField} onSubmit=${submit} aria-busy=${state.isBusy ? 'true' : undefined} novalidate>
+  return html`<form ref=${focusField} onSubmit=${submit} aria-busy=${isBusy ? 'true' : undefined} novalidate>
     <h2>${title}</h2>
     ${isAsking && note && html`<p class="small">${note}</p>`}
     ${
@@ -144,10 +143,10 @@ function Form({ title, label, fields, note, confirm, close, ...how }) {
     }
     ${state.fault && !isShown && html`<p class="fault" role="alert">${state.fault}</p>`}
     <p class="actions">
-      <button class="primary" disabled=${state.isBusy}>
-        ${state.isBusy ? '…' : confirm && isAsking ? 'Next' : label}
+      <button class="primary" disabled=${isBusy}>
+        ${isBusy ? '…' : confirm && isAsking ? 'Next' : label}
       </button>
-      <button type="button" class="quiet" disabled=${state.isBusy}
+      <button type="button" class="quiet" disabled=${isBusy}
         onClick=${() => (isAsking ? close() : setState({ step: 'form' }))}>Back</button>
     </p>
   </form>`;

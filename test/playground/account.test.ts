@@ -1,6 +1,7 @@
 // The sections of the account: statement, usage, months, webhooks, alerts and keys. Each is checked with
 // axe, in a wide and a narrow window, and does what it offers.
 
+import type { Page, Route } from 'playwright-core';
 import { createKey } from '../../src/accounts/keys.rows';
 import { violationsOf } from '../support/axe';
 import { until } from '../support/until';
@@ -118,6 +119,56 @@ describeInBrowser('the account on the page', (site: Site) => {
       .getByRole('button', { name: 'Revoke' })
       .click();
     await again.page.locator('.cards .badge', { hasText: 'revoked' }).waitFor();
+  });
+
+  /** Counts the calls that make something, and answers them when it is told to. */
+  async function held(page: Page, path: string) {
+    const made: Route[] = [];
+    await page.route(path, (route) =>
+      route.request().method() === 'POST' ? void made.push(route) : route.continue(),
+    );
+    return made;
+  }
+
+  test('a double click makes one key and one webhook, and so does a click after a quick answer', async () => {
+    const { page } = await open('keys');
+    const keys = await held(page, '**/v1/account/keys');
+    const before = await page.locator('.cards .card').count();
+    await page.getByLabel('Name').fill('twice');
+    const make = page.getByRole('button', { name: 'Make' });
+    const { x, y } = (await make.boundingBox()) ?? { x: 0, y: 0 };
+    await page.mouse.dblclick(x + 9, y + 9);
+    await page.getByRole('button', { name: 'Making…' }).waitFor();
+    await until('the key is asked for', () => keys.length > 0);
+    for (const route of keys) await route.continue();
+    await page.getByText(/^vk_/).waitFor();
+    await page.mouse.click(x + 9, y + 9);
+    await page.locator('.cards .card', { hasText: 'twice' }).waitFor();
+    expect([keys.length, await page.locator('.cards .card').count()]).toEqual([1, before + 1]);
+    await page.goto(`${site.service.url}/#/account/webhooks`);
+    const hooks = await held(page, '**/v1/webhooks');
+    await page.getByLabel('Address').fill('https://consumer.example.com/twice');
+    await page.getByRole('button', { name: 'Add' }).dblclick();
+    await page.getByRole('button', { name: 'Adding…' }).waitFor();
+    await until('the webhook is asked for', () => hooks.length > 0);
+    for (const route of hooks) await route.continue();
+    await page.getByText(/^whsec_/).waitFor();
+    await page.locator('.cards .card', { hasText: 'twice' }).waitFor();
+    expect(hooks).toHaveLength(1);
+  });
+
+  test('a key whose answer was lost stands in the list, and the page says what to do', async () => {
+    const { page } = await open('keys');
+    await page.route('**/v1/account/keys', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await page.getByLabel('Name').fill('half');
+    await page.getByRole('button', { name: 'Make' }).click();
+    await page.getByRole('alert').getByText('revoke it and make another').waitFor();
+    await page.locator('.cards .card', { hasText: 'half' }).waitFor();
+    expect(await page.getByText(/^vk_/).count()).toBe(0);
   });
 
   test('another tab shows what was sent for a task, as code too, and fills the form with it', async () => {
