@@ -40,12 +40,20 @@ export function bytesText(bytes) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** 75 → "1:15 min"; 7260 → "2 h 1 min". */
+/** 75 → "1:15 min"; 7260 → "2 h 1 min"; 100,000 → "1 d 3 h". */
 export function span(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} min`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const hours = Math.floor(whole / 3600);
+  if (hours < 24) return `${hours} h ${Math.floor((whole % 3600) / 60)} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** How far a moment is from now: "in 1 d 4 h" or "3 h 2 min ago". */
+export function fromNow(moment) {
+  const seconds = (Date.parse(moment) - Date.now()) / 1000;
+  return seconds > 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
 }
 
 export function clock(unixSeconds) {

@@ -79,7 +79,7 @@ function Rows({ accounts, isSearch }) {
         ({ refused7Days }) => refused7Days && `about ${count(refused7Days)}`,
         true,
       ],
-      ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+      ['Created', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
       ['Disabled', ({ disabledAt }) => disabledAt && html`<${Time} at=${disabledAt} />`],
     ]} />`;
 }

@@ -1,6 +1,7 @@
 // Parts of all views: texts from outside, times, filters, and the states of a view.
 
 import { SaveButton, Text } from '../controls.js';
+import { fromNow } from '../format.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
@@ -23,9 +24,15 @@ export function ForeignJson({ value }) {
   return html`<bdi>${JSON.stringify(value, null, 2).replace(/(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, escaped)}</bdi>`;
 }
 
-export function Time({ at }) {
+/**
+ * A moment in UTC. Its tooltip says it in the zone of the browser, and how far it is from now; `isNear`:
+ * the page says that too.
+ */
+export function Time({ at, isNear }) {
   if (!at) return '–';
-  return html`<time datetime=${at}>${`${at.slice(0, 10)} ${at.slice(11, 19)}`}</time>`;
+  const local = new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+  return html`<time datetime=${at} title=${`${local}, ${fromNow(at)}`}>
+    ${`${at.slice(0, 10)} ${at.slice(11, 19)}Z`}</time>${isNear && html` <span class="whole">(${fromNow(at)})</span>`}`;
 }
 
 export function Facts({ rows }) {

@@ -78,7 +78,7 @@ function Rows({ tasks, isPart, hidden }) {
 }
 
 export const taskColumns = [
-  ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+  ['Created', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
   ['Task', ({ taskId }) => taskLink(taskId)],
   ['Customer', customerOf],
   ['Model', ({ model }) => html`<${Foreign} text=${model} />`],

@@ -83,7 +83,7 @@ function Head({ data }) {
     ['Key', data.keyId && keyLink(data)],
     ['Model', html`<${Foreign} text=${data.model} />`],
     ['Created', html`<${Time} at=${createdAt} />`],
-    ['Deadline', html`<${Time} at=${deadlineAt} />`],
+    ['Deadline', html`<${Time} at=${deadlineAt} isNear=${!isOver(task)} />`],
     ['Trace', html`<${Foreign} text=${traceId || '–'} />`],
     labels.length > 0 && ['Labels', html`<${Foreign} text=${labels.join(', ')} />`],
   ];
@@ -110,7 +110,7 @@ function Money({ data: { money, movements, calculation } }) {
       html`<${Table} label="Movements" rows=${movements} keyOf=${({ number }) => number}
         columns=${[
           ['Number', ({ number }) => number],
-          ['At (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+          ['At', ({ at }) => html`<${Time} at=${at} />`],
           ['Movement', ({ kind, debit, credit }) => `${kind}: ${debit} → ${credit}`],
           ['Amount', ({ amount }) => amount, true],
         ]} />`
@@ -218,7 +218,7 @@ function Attempts({ attempts, mayAct }) {
     keyOf=${({ delivery, attempt, at }) => `${delivery} ${attempt} ${at}`}
     columns=${[
       ['Attempt', ({ delivery, attempt }) => `${delivery}.${attempt}`],
-      ['At (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+      ['At', ({ at }) => html`<${Time} at=${at} />`],
       ['Status', ({ status }) => status, true],
       ['ms', ({ latencyMs }) => latencyMs, true],
       ['Error', ({ error }) => error && html`<${Foreign} text=${error} />`],

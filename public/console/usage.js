@@ -102,8 +102,8 @@ function Books({ api, from, to, currency }) {
         ['Corrected in these days', money(data.corrected)],
         ['Available now', money(data.available)],
         ['Held now', money(data.held)],
-        ['Last audit (UTC)', html`<${Time} at=${data.auditedAt} />`],
-        ['The books agree until (UTC)', html`<${Time} at=${data.agreedUntil} />`],
+        ['Last audit', html`<${Time} at=${data.auditedAt} />`],
+        ['The books agree until', html`<${Time} at=${data.agreedUntil} />`],
       ]} />`
     }
   </section>`;

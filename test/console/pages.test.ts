@@ -70,6 +70,20 @@ describeInBrowser('the console in a browser', () => {
     await page.getByText('No task has these filters.').waitFor();
   });
 
+  test('a time says that it is in UTC, its tooltip how far it is, and so does a deadline', async () => {
+    await served.database
+      .db('tasks')
+      .where({ id: taskId })
+      .update({ deadline_at: new Date(Date.now() + 28.5 * 3_600_000) });
+    await signIn('viewer', `#/tasks/${taskId}`);
+    await page.locator('dd', { hasText: '(in 1 d 4 h)' }).waitFor();
+    const times = page.locator('main time');
+    const texts = await times.allTextContents();
+    expect(texts.length).toBeGreaterThan(2);
+    expect(texts.filter((text) => !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/.test(text))).toEqual([]);
+    expect(await times.first().getAttribute('title')).toMatch(/^\d+ \w+ \d{4}.*, .* ago$/);
+  });
+
   test('content is shown as text after a reason, and is gone after the view was left', async () => {
     await signIn('operator', `#/tasks/${taskId}`);
     await page.getByRole('button', { name: 'Show content' }).click();

@@ -61,7 +61,7 @@ function Channel({ api, channel, margin, mayAct, currency, refresh }) {
     </div>
     ${
       pausedAt &&
-      html`<p><${Foreign} text=${`${pausedBy} paused it: "${pausedWhy}"`} />, <${Time} at=${pausedAt} /> UTC</p>`
+      html`<p><${Foreign} text=${`${pausedBy} paused it: "${pausedWhy}"`} />, <${Time} at=${pausedAt} /></p>`
     }
     <${ChannelFacts} ...${{ channel, protocol, margin, currency }} />
     ${

@@ -51,7 +51,7 @@ function Webhooks({ api, may, path }) {
             columns=${[
               ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
               ['Events', ({ events }) => events.join(', ')],
-              ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+              ['Created', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
               may.act && [
                 'Test',
                 ({ webhookId }) => html`<${TestButton} ...${{ api, webhookId }} />`,
@@ -102,8 +102,8 @@ export function Callbacks({ api, may, path, accountId, state, title, none, lists
               !accountId && ['Customer', customerOf],
               ['Address', ({ url }) => html`<${Foreign} text=${url} />`],
               ['Deliveries', ({ deliveries }) => deliveries, true],
-              state === 'pending' && ['Next (UTC)', ({ nextAt }) => html`<${Time} at=${nextAt} />`],
-              ['Changed (UTC)', ({ changedAt }) => html`<${Time} at=${changedAt} />`],
+              state === 'pending' && ['Next', ({ nextAt }) => html`<${Time} at=${nextAt} />`],
+              ['Changed', ({ changedAt }) => html`<${Time} at=${changedAt} />`],
               may.act &&
                 state !== 'pending' && [
                   'Act',

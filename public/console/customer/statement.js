@@ -44,7 +44,7 @@ export function StatementTab({ api, account, path, query, view }) {
         : html`<${Table} label="Statement" rows=${list.rows} keyOf=${({ number }) => number}
             columns=${[
               ['Number', ({ number }) => number, true],
-              ['At (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+              ['At', ({ at }) => html`<${Time} at=${at} />`],
               ['Movement', ({ kind }) => kinds[kind] ?? kind],
               ['Amount', ({ amount }) => exactMoney(amount), true],
               ['Change', ({ change }) => exactMoney(change), true],

@@ -27,7 +27,7 @@ export function LogList({ api, query, view, fixed = {} }) {
         ? html`<p class="nothing">No act has these filters.</p>`
         : html`<${Table} label="Acts" rows=${list.rows} keyOf=${({ number }) => number}
             columns=${[
-              ['When (UTC)', ({ at }) => html`<${Time} at=${at} />`],
+              ['When', ({ at }) => html`<${Time} at=${at} />`],
               ['Who', ({ who }) => html`<${Foreign} text=${who} />`],
               ['Via', ({ via }) => via],
               [

@@ -21,7 +21,7 @@ export function Operators({ api }) {
           ['Name', ({ name }) => html`<${Foreign} text=${name} />`],
           ['Role', ({ role }) => role],
           ['Key ends in', ({ lastFour }) => html`<code>${lastFour}</code>`],
-          ['Created (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+          ['Created', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
           ['Expires', ({ expiresAt }) => html`<${Time} at=${expiresAt} />`],
           ['Disabled', ({ disabledAt }) => disabledAt && html`<${Time} at=${disabledAt} />`],
           ['Act', (one) => !one.disabledAt && html`<${Acts} ...${{ api, refresh }} of=${one} />`],
@@ -36,8 +36,8 @@ export function Operators({ api }) {
               columns=${[
                 ['Name', ({ name }) => html`<${Foreign} text=${name} />`],
                 ['Role', ({ role }) => role],
-                ['Signed in (UTC)', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
-                ['Seen (UTC)', ({ seenAt }) => html`<${Time} at=${seenAt} />`],
+                ['Signed in', ({ createdAt }) => html`<${Time} at=${createdAt} />`],
+                ['Seen', ({ seenAt }) => html`<${Time} at=${seenAt} />`],
               ]} />`}
     </${Part}>
   `;
