@@ -56,12 +56,13 @@ export function fromNow(moment) {
   return seconds > 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
 }
 
-export function clock(unixSeconds) {
+/** In the zone of the browser, unless another one is named. A moment of today has no day. */
+export function clock(unixSeconds, timeZone) {
   const date = new Date(unixSeconds * 1000);
-  const sameDay = date.toDateString() === new Date().toDateString();
-  const day = sameDay ? {} : { month: 'short', day: 'numeric' };
+  const dayOf = (moment) => moment.toLocaleDateString('en-GB', { timeZone });
+  const day = dayOf(date) === dayOf(new Date()) ? {} : { month: 'short', day: 'numeric' };
   return date.toLocaleString('en-GB', {
-    ...day,
+    ...{ ...day, timeZone },
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',

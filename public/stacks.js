@@ -67,4 +67,8 @@ export function daysBefore(day, count) {
   return textOf(date);
 }
 
+/** The day that it is then in this time zone. */
+export const dayIn = (timeZone, moment = new Date()) =>
+  new Intl.DateTimeFormat('en-CA', { timeZone }).format(moment);
+
 const textOf = (date) => date.toISOString().slice(0, 10);

@@ -5,17 +5,17 @@ const charges = ['settle', 'extra_charge'];
 
 /**
  * `rows` are movements, newest first. If `hasMore`, the last day may go on: it has no sum yet, and the
- * task of its last row no line, because some of its movements may be missing.
+ * task of its last row no line, because some of its movements may be missing. Days begin in `timeZone`.
  */
-export function daysOf(rows, hasMore) {
+export function daysOf(rows, hasMore, timeZone) {
+  const titlesIn = titlesFor(timeZone);
   const days = [];
   const cut = hasMore ? rows.at(-1) : undefined;
   const ended = new Set();
   for (const row of rows) {
     if (closes(row)) ended.add(row.task_id);
-    const date = new Date(row.at * 1000);
-    const day = date.toDateString();
-    if (days.at(-1)?.day !== day) days.push({ ...titlesOf(date), day, lines: new Map() });
+    const titles = titlesIn(new Date(row.at * 1000));
+    if (days.at(-1)?.day !== titles.day) days.push({ ...titles, lines: new Map() });
     const { lines } = days.at(-1);
     const key = row.task_id ?? `number ${row.number}`;
     // The line of a task that ended on a later day stands there.
@@ -74,12 +74,12 @@ function totalOf(rows) {
   return { what: changed === 0 ? what : `${what}, corrected`, amount: changed - charged };
 }
 
-function titlesOf(date) {
-  const title = date.toLocaleDateString('en-GB', {
-    weekday: 'long',
-    day: 'numeric',
-    month: 'long',
+function titlesFor(timeZone) {
+  const inZone = (parts) => new Intl.DateTimeFormat('en-GB', { ...parts, timeZone });
+  const day = inZone({ dateStyle: 'short' });
+  const title = inZone({ weekday: 'long', day: 'numeric', month: 'long' });
+  const month = inZone({ month: 'long', year: 'numeric' });
+  return (date) => ({
+    ...{ day: day.format(date), title: title.format(date), monthTitle: month.format(date) },
   });
-  const monthTitle = date.toLocaleDateString('en-GB', { month: 'long', year: 'numeric' });
-  return { title, monthTitle };
 }

@@ -4,7 +4,8 @@
 import { SaveButton, Strip } from './controls.js';
 import { clock, exactMillionths, exactMoney } from './format.js';
 import { MoreButton, usePages } from './pagination.js';
-import { html, useState } from './preact.js';
+import { html, useRef, useState } from './preact.js';
+import { reportsOf } from './reports.js';
 import { State } from './state.js';
 import { daysOf } from './statement-days.js';
 import { Table } from './table.js';
@@ -16,8 +17,12 @@ const views = [
 
 export function StatementSection({ api }) {
   const [view, setView] = useState('tasks');
-  const ask = (after, limit) =>
-    api.get(`/v1/account/statement?limit=${limit}${after ? `&after=${after}` : ''}`);
+  // The same days and months as in the reports, wherever the browser is.
+  const zone = useRef('');
+  const ask = async (after, limit) => {
+    zone.current ||= (await reportsOf(api)).timeZone;
+    return api.get(`/v1/account/statement?limit=${limit}${after ? `&after=${after}` : ''}`);
+  };
   const list = usePages(ask, view === 'tasks' ? 60 : 20, () => 10_000, [api, view]);
   const save = () => api.csv('/v1/account/statement?limit=100');
   return html`
@@ -27,21 +32,27 @@ export function StatementSection({ api }) {
         <${SaveButton} name="statement.csv" ask=${save} label="Newest 100 as CSV" />
       </div>
       <${State} of=${list} />
-      ${list.value && html`<${Rows} view=${view} list=${list} />`}
+      ${list.value && html`<${Rows} ...${{ view, list }} zone=${zone.current} />`}
       <${MoreButton} load=${list.load} />
     </section>
   `;
 }
 
-function Rows({ view, list: { rows, load } }) {
+function Rows({ view, list: { rows, load }, zone }) {
   if (rows.length === 0) return html`<p class="nothing">No money has moved yet.</p>`;
-  if (view === 'movements') return html`<${Movements} rows=${rows} />`;
-  return html`<${Days} days=${daysOf(rows, load !== null)} />`;
+  return html`
+    <p class="small">Times are those of ${zone}, where days and months begin at 00:00.</p>
+    ${
+      view === 'movements'
+        ? html`<${Movements} ...${{ rows, zone }} />`
+        : html`<${Days} days=${daysOf(rows, load !== null, zone)} zone=${zone} />`
+    }
+  `;
 }
 
 const chargedText = (charged) => `charged ${exactMillionths(charged)}`;
 
-function Days({ days }) {
+function Days({ days, zone }) {
   return days.map(
     ({ day, title, month, lines, charged, isWhole }) => html`
       ${
@@ -54,7 +65,7 @@ function Days({ days }) {
         <ul class="lines">
           ${lines.map(
             ({ key, at, taskId, what, amount }) => html`<li key=${key}>
-              <span class="when">${clock(at).slice(-8)}</span>
+              <span class="when">${clock(at, zone).slice(-8)}</span>
               <span>${
                 taskId
                   ? html`<a href=${`#/tasks/${taskId}`} title=${taskId}>Task …${taskId.slice(-6)}</a>${' '}
@@ -71,12 +82,12 @@ function Days({ days }) {
   );
 }
 
-function Movements({ rows }) {
+function Movements({ rows, zone }) {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label="Movements">
       <${Table} look="statement" label="Movements" rows=${rows} keyOf=${({ number }) => number}
         columns=${[
-          ['When', ({ at }) => clock(at)],
+          ['When', ({ at }) => clock(at, zone)],
           ['What', (row) => html`${row.reason}<${Moved} row=${row} />`],
           ['Change', ({ change }) => html`<${Change} change=${change} />`, true],
           ['Available', (row) => exactMoney(row.balance_after), true],

@@ -5,9 +5,9 @@ import { html } from './preact.js';
 
 /**
  * `columns`: `[title, shownOf(row), isNumber]`. `total`: a row whose numbers stand below all others.
- * `look`: a class. In the console the rows become cards on a phone, and the first link of a row opens it.
+ * `totalTitle`: what they are. `look`: a class. In the console the rows become cards on a phone, and the first link of a row opens it.
  */
-export function Table({ label, columns, rows, keyOf, total, look }) {
+export function Table({ label, columns, rows, keyOf, total, totalTitle = 'Total', look }) {
   const shown = columns.filter(Boolean);
   const numbers = shown.filter(([, , isNumber]) => isNumber);
   return html`<table aria-label=${label} class=${look}>
@@ -33,7 +33,7 @@ export function Table({ label, columns, rows, keyOf, total, look }) {
       total &&
       html`<tfoot>
         <tr>
-          <th scope="row" colspan=${shown.length - numbers.length}>Total</th>
+          <th scope="row" colspan=${shown.length - numbers.length}>${totalTitle}</th>
           ${numbers.map(
             ([title, shownOf]) => html`<td key=${title} data-label=${title} class="number">
               <div>${shownOf(total) ?? '–'}</div></td>`,

@@ -5,6 +5,7 @@ import { SaveButton, Select } from './controls.js';
 import { count, exactMillionths, millionths } from './format.js';
 import { usePolled } from './hooks.js';
 import { html, useState } from './preact.js';
+import { reportsOf } from './reports.js';
 import { daysBefore, periodFor, stacksOf } from './stacks.js';
 import { State } from './state.js';
 import { Table, usageColumns } from './table.js';
@@ -56,9 +57,8 @@ export function UsageSection({ api, currency }) {
   `;
 }
 
-/** The service knows which day is today in the zone of the reports. */
 async function askReport(api, days, by) {
-  const { last_day: to } = await api.get('/v1/usage');
+  const { today: to } = await reportsOf(api);
   const from = daysBefore(to, days - 1);
   const per = periodFor(from, to, 'day');
   const query = `from=${from}&to=${to}&by=${by ? `${per},${by}` : per}`;

@@ -1,21 +1,14 @@
 // Parts of all views: texts from outside, times, filters, and the states of a view.
 
 import { SaveButton, Text } from '../controls.js';
+import { Foreign } from '../foreign.js';
 import { fromNow } from '../format.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
+export { Foreign, printable } from '../foreign.js';
 export { Lost, State } from '../state.js';
 export { Table } from '../table.js';
-
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
-
-export const printable = (text) => String(text ?? '').replace(unprintable, ' ');
-
-/** A text that a customer, a provider or a receiver chose. It cannot change what surrounds it. */
-export function Foreign({ text }) {
-  return html`<bdi>${printable(text)}</bdi>`;
-}
 
 /** JSON with its lines. It is escaped, not changed, so that it can be copied. */
 export function ForeignJson({ value }) {

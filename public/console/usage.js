@@ -5,7 +5,7 @@ import { Select, Text } from '../controls.js';
 import { exactMoney } from '../format.js';
 import { usePolled, useRead } from '../hooks.js';
 import { html } from '../preact.js';
-import { daysBefore, periodFor } from '../stacks.js';
+import { dayIn, daysBefore, periodFor } from '../stacks.js';
 import { isPaused } from './keyboard.js';
 import { Facts, Filter, given, State, Time, titled, useTitle } from './parts.js';
 import { filter } from './route.js';
@@ -112,7 +112,7 @@ function Books({ api, from, to, currency }) {
 /** What the address asks for. Periods become longer until the chart has room for them. */
 function askedIn(query, timeZone) {
   const range = query.get('from') ? 'custom' : rangeIn(query);
-  const [from, to] = daysIn(query, range, todayIn(timeZone));
+  const [from, to] = daysIn(query, range, dayIn(timeZone));
   const chosen = ['day', 'week', 'month'].includes(query.get('per')) ? query.get('per') : 'day';
   const by = dimensions.some(([name]) => name === query.get('by')) ? query.get('by') : '';
   const measure = query.get('measure') ?? 'charged';
@@ -145,8 +145,6 @@ function daysIn(query, range, today) {
 }
 
 const isDay = (text) => /^[12]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-
-const todayIn = (timeZone) => new Intl.DateTimeFormat('en-CA', { timeZone }).format(new Date());
 
 function Choices({ query, asked, measure, seen }) {
   const chosen = (name) => (value) => filter('usage', query, name, value);

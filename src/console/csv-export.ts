@@ -38,6 +38,10 @@ export function createExports({ log, elapsed }: Pick<ConsoleDeps, 'log' | 'elaps
       else log.info(fields, 'a list was sent as CSV');
     };
     async function* lines(first: Answer): AsyncGenerator<string, void> {
+      if (csv.whole) {
+        complete = true;
+        return void (yield csv.whole(first.data));
+      }
       const columns = columnsOf(csv, first.data);
       yield csvOf(columns, []);
       for (let page = first, pages = 1; ; page = await read(page.next, pageRows), pages += 1) {

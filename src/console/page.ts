@@ -13,6 +13,7 @@ const shared = [
     'bars',
     'controls',
     'film',
+    'foreign',
     'format',
     'header',
     'hooks',
@@ -24,6 +25,7 @@ const shared = [
   ...[
     '/page/stacks.js',
     '/page/state.js',
+    '/page/summary.js',
     '/page/table.js',
     '/page/base.css',
     '/page/parts.css',

@@ -373,6 +373,71 @@ describeInBrowser('the pages of customers', () => {
     expect(await page().getByLabel('Status').inputValue()).toBe('open');
   });
 
+  test('the summary of a month adds up, names its zone, and is saved as CSV', async () => {
+    await site.signIn('viewer', `#/customers/${accountId}?tab=statement`);
+    await page().getByRole('table', { name: 'Statement' }).waitFor();
+    const month = new Date().toISOString().slice(0, 7);
+    await page().getByLabel('Summary of a month').selectOption(month);
+    const summary = section(`Summary of ${month}`);
+    await summary.getByText('The month goes on. Months begin at 00:00 UTC.').waitFor();
+    const sums = summary.getByRole('table').first();
+    expect(await sums.getByRole('row').last().textContent()).toContain('Balance now');
+    const amounts = await sums.locator('td.number').allTextContents();
+    const micros = amounts.map((text) =>
+      Math.round(Number.parseFloat(text.replace(',', '')) * 1e6),
+    );
+    expect(micros.slice(0, -1).reduce((sum, one) => sum + one)).toBe(micros.at(-1));
+    expect(micros[3]).toBeLessThan(0);
+    const [download] = await Promise.all([
+      page().waitForEvent('download'),
+      summary.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`summary-${month}.csv`);
+    const { text } = await site.served.as(
+      'viewer',
+      'GET',
+      `/accounts/${accountId}/summary?month=${month}&format=csv`,
+    );
+    expect(
+      text
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(',')[1]),
+    ).toEqual([
+      ...['line', 'opening balance', 'credits', 'corrections'],
+      ...['charged', 'closing balance'],
+    ]);
+  });
+
+  test.each([
+    ['America/New_York', -1],
+    ['Asia/Shanghai', 1],
+  ])('the months are those of the zone of the reports, %s', async (timeZone, sign) => {
+    const today = new Date();
+    const [year, next] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
+    // An hour before and an hour after the next month begins in UTC.
+    const monthAt = (hour: number) => new Date(Date.UTC(year, next, 1, hour)).toISOString();
+    await site.signIn('viewer', '#/log');
+    await page().route('**/admin/v1/me', async (route) => {
+      const reply = await route.fetch();
+      const { data } = await reply.json();
+      await route.fulfill({ response: reply, json: { data: { ...data, timeZone } } });
+    });
+    await page().clock.setSystemTime(monthAt(-sign));
+    await site.open(
+      `#/customers/${accountId}?tab=statement`,
+      page().getByLabel('Summary of a month'),
+    );
+    const months = await page()
+      .getByLabel('Summary of a month')
+      .locator('option')
+      .allTextContents();
+    // It has not begun in New York, and has begun in Shanghai.
+    expect(months[1]).toBe(monthAt(sign).slice(0, 7));
+    await page().unroute('**/admin/v1/me');
+    await page().clock.setSystemTime(new Date());
+  });
+
   test('callbacks that were given up stand first and are sent again, one or all', async () => {
     await site.signIn('operator', `#/customers/${accountId}?tab=webhooks`);
     await section('Given up')
@@ -570,7 +635,7 @@ describeInBrowser('the pages of customers', () => {
         keys: tab('keys', table()),
         statement: tab(
           `statement&month=${new Date().toISOString().slice(0, 7)}`,
-          page().getByText('Closing balance'),
+          page().getByText('Balance now'),
           page().getByRole('table', { name: 'Statement' }),
         ),
       }),

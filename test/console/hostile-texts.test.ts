@@ -291,6 +291,7 @@ describeInBrowser('hostile texts', () => {
       const filled = path.replace('/admin/v1', '').replace(':ID', accountId);
       const asked = {
         '/callbacks': `&account=${accountId}`,
+        [`/accounts/${accountId}/summary`]: `&month=${month}`,
         '/usage': '&by=account,model,key,channel',
       };
       const query = asked[filled as keyof typeof asked] ?? '';

@@ -4,6 +4,7 @@
 import type { Page, Route } from 'playwright-core';
 import { createKey } from '../../src/accounts/keys.rows';
 import { violationsOf } from '../support/axe';
+import { call } from '../support/service';
 import { until } from '../support/until';
 import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
 
@@ -184,9 +185,31 @@ describeInBrowser('the account on the page', (site: Site) => {
     await page.getByText(/^The last task took/).waitFor();
   });
 
+  test('the month and the days are those of the time zone of the reports', async () => {
+    const { page } = await open('');
+    await page.getByText('Times are those of UTC').waitFor();
+    const reports = { last_day: '2020-01-31', time_zone: 'Asia/Shanghai' };
+    await page.route('**/v1/usage?by=month', (route) => route.fulfill({ json: reports }));
+    const asked = await call(site.service.url, apiKey, 'GET', '/v1/account/statement');
+    const at = new Date(asked.json.data[0].at * 1000);
+    const time = at.toLocaleTimeString('en-GB', { timeZone: 'Asia/Shanghai' });
+    await page.goto(`${site.service.url}/#/account/months`);
+    await page.getByRole('heading', { name: '2020-01' }).waitFor();
+    expect(await page.locator('[name=month]').inputValue()).toBe('2020-01');
+    await page.goto(`${site.service.url}/#/account`);
+    await page.getByText('Times are those of Asia/Shanghai').waitFor();
+    await page.locator('.lines li', { hasText: time }).waitFor();
+  });
+
   test('usage and month are shown and saved as CSV', async () => {
     const { page } = await open('months');
-    await page.locator('.figures th', { hasText: 'Opening balance' }).waitFor();
+    await page.getByText('The month goes on. Months begin at 00:00 UTC.').waitFor();
+    const [opening, credits, corrections, charged, now] = (
+      await page.locator('.figures td.number').allTextContents()
+    ).map((text) => Number.parseFloat(text.replaceAll(',', '')));
+    expect([opening, credits, corrections, charged! < 0]).toEqual([0, 1_000, 0, true]);
+    expect(now).toBeCloseTo(1_000 + charged!, 6);
+    await page.getByRole('row', { name: 'Balance now' }).waitFor();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     expect((await saving).suggestedFilename()).toMatch(/^summary-\d{4}-\d\d\.csv$/);

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 interface Day {
+  readonly title: string;
+  readonly month?: { readonly title: string; readonly charged: number | null };
   readonly charged: number;
   readonly isWhole: boolean;
   readonly lines: readonly { taskId: string | null; what: string; amount: number }[];
@@ -13,10 +15,10 @@ interface Day {
 const source = readFileSync(resolve(__dirname, '../../public/statement-days.js'), 'utf8');
 
 /** Runs the module of the page in a process, because Jest loads no such modules. */
-function daysOf(rows: readonly object[], hasMore: boolean): readonly Day[] {
+function daysOf(rows: readonly object[], hasMore: boolean, zone = 'UTC'): readonly Day[] {
   const program = `
     import('data:text/javascript,' + encodeURIComponent(${JSON.stringify(source)})).then(({ daysOf }) =>
-      console.log(JSON.stringify(daysOf(...${JSON.stringify([rows, hasMore])}))));`;
+      console.log(JSON.stringify(daysOf(...${JSON.stringify([rows, hasMore, zone])}))));`;
   return JSON.parse(execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' })) as Day[];
 }
 
@@ -25,7 +27,7 @@ type Row = readonly [at: string, kind: string, amount: number, change: number, t
 const movements = (rows: readonly Row[]) =>
   rows.map(([at, kind, amount, change, task = null], index) => ({
     number: rows.length - index,
-    at: new Date(at).getTime() / 1000,
+    at: new Date(`${at}Z`).getTime() / 1000,
     ...{ kind, amount: String(amount), change: String(change), task_id: task, reason: kind },
   }));
 const shown = (rows: readonly Row[], hasMore = false) =>
@@ -87,4 +89,18 @@ test('while rows are missing, the last day has no sum, and its last task no line
     { isWhole: true, lines: [['b', 'charged', -3_000_000]] },
     { isWhole: false, lines: [] },
   ]);
+});
+
+test.each([
+  ['America/New_York', ['Sunday, 31 January'], ['January 2027']],
+  ['UTC', ['Monday, 1 February', 'Sunday, 31 January'], ['February 2027', 'January 2027']],
+  ['Asia/Shanghai', ['Monday, 1 February'], ['February 2027']],
+])('days and months begin in the time zone of the reports, %s', (zone, titles, months) => {
+  const rows: Row[] = [
+    ['2027-02-01T02:00:00', 'settle', 3, 0, 'b'],
+    ['2027-01-31T20:00:00', 'settle', 2, 0, 'a'],
+  ];
+  const days = daysOf(movements(rows), false, zone);
+  expect(days.map(({ title }) => title)).toEqual(titles.map((title) => title.replace(', ', ' ')));
+  expect(days.flatMap(({ month }) => month?.title ?? [])).toEqual(months);
 });

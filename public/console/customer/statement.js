@@ -5,7 +5,9 @@ import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { CsvButton, Facts, Foreign, State, Table, Time, taskLink } from '../parts.js';
+import { dayIn, daysBefore } from '../../stacks.js';
+import { Summary } from '../../summary.js';
+import { CsvButton, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { filter } from '../route.js';
 import { useList } from '../use-list.js';
 
@@ -21,13 +23,13 @@ const kinds = {
   correction: 'Correction',
 };
 
-export function StatementTab({ api, account, path, query, view }) {
+export function StatementTab({ api, me, account, path, query, view }) {
   const { currency } = account;
   const list = useList(api, `${path}/statement`, {
     everyMs,
     rowsOf: ({ movements }) => movements,
   });
-  const months = monthsSince(account.createdAt);
+  const months = monthsSince(account.createdAt, me.timeZone);
   const month = months.includes(query.get('month')) ? query.get('month') : '';
   return html`
     <div class="filters">
@@ -49,7 +51,7 @@ export function StatementTab({ api, account, path, query, view }) {
               ['Amount', ({ amount }) => exactMoney(amount), true],
               ['Change', ({ change }) => exactMoney(change), true],
               [
-                'Balance after',
+                'Available after',
                 ({ balanceAfter }) => html`<strong>${exactMoney(balanceAfter, currency)}</strong>`,
                 true,
               ],
@@ -69,48 +71,30 @@ function ownReason(kind, reason) {
   return reason === kinds[kind]?.toLowerCase() ? null : html`<${Foreign} text=${reason} />`;
 }
 
-/** The months in which the customer existed, the present one first. */
-function monthsSince(createdAt) {
-  const first = createdAt.slice(0, 7);
+/** The months in which the customer existed, the present one first, as the reports begin them. */
+function monthsSince(createdAt, timeZone) {
+  const first = dayIn(timeZone, new Date(createdAt)).slice(0, 7);
   const months = [];
-  const at = new Date();
-  at.setUTCDate(1);
-  while (months.length < monthsMax && at.toISOString().slice(0, 7) >= first) {
-    months.push(at.toISOString().slice(0, 7));
-    at.setUTCMonth(at.getUTCMonth() - 1);
+  let month = dayIn(timeZone).slice(0, 7);
+  while (months.length < monthsMax && month >= first) {
+    months.push(month);
+    month = daysBefore(`${month}-01`, 1).slice(0, 7);
   }
   return months;
 }
 
 function Month({ api, path, month }) {
-  const summary = useRead(api, `${path}/summary?month=${month}`, null);
-  const data = summary.value?.data;
+  const asked = `${path}/summary`;
+  const summary = useRead(api, `${asked}?month=${month}`, null);
   return html`<section class="card" aria-label=${`Summary of ${month}`}>
-    <h2>Summary of ${month}</h2>
+    <div class="head">
+      <h2>Summary of ${month}</h2>
+      ${
+        summary.value &&
+        html`<${CsvButton} path=${asked} name=${`summary-${month}`} ...${{ api, asked: { month } }} />`
+      }
+    </div>
     <${State} of=${summary} />
-    ${
-      data &&
-      html`
-        <${Facts} rows=${[
-          ['Opening balance', exactMoney(data.opening_balance, data.currency)],
-          ['Credits', exactMoney(data.credits, data.currency)],
-          ['Corrections', exactMoney(data.corrections, data.currency)],
-          ['Closing balance', exactMoney(data.closing_balance, data.currency)],
-        ]} />
-        ${
-          data.lines.length > 0 &&
-          html`<${Table} label="Charges of the month" rows=${data.lines}
-            keyOf=${({ model, key }) => `${model} ${key}`}
-            columns=${[
-              ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
-              ['Key', ({ key }) => html`<code>${key}</code>`],
-              ['Tasks', ({ tasks }) => tasks, true],
-              ['Failed', ({ failed }) => failed, true],
-              ['Seconds', ({ seconds }) => seconds, true],
-              ['Charged', ({ charged }) => exactMoney(charged), true],
-            ]} />`
-        }
-      `
-    }
+    ${summary.value && html`<${Summary} value=${summary.value.data} />`}
   </section>`;
 }

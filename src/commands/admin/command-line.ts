@@ -87,6 +87,8 @@ export interface CsvOf {
   readonly columns?: readonly string[];
   /** The name of the rows, if the data are not the rows themselves. */
   readonly rows?: string;
+  /** Makes the whole file, if it is more than rows. */
+  readonly whole?: (data: unknown) => string;
 }
 
 export interface AdminCommand {

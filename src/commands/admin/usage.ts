@@ -143,7 +143,10 @@ const margins: AdminCommand = {
 
 const summary: AdminCommand = {
   name: 'accounts summary',
-  http: { at: 'GET /accounts/:ID/summary', role: 'viewer', without: ['csv'] },
+  http: {
+    ...{ at: 'GET /accounts/:ID/summary', role: 'viewer', without: ['csv'] },
+    csv: { whole: (data) => summaryCsv(data as ReturnType<typeof summaryOf>) },
+  },
   operands: ['ID'],
   options: {
     month: { value: 'MONTH', about: 'a month such as 2027-01', required: true },
