@@ -134,8 +134,8 @@ describeInBrowser('the account on the page', (site: Site) => {
   test('a double click makes one key and one webhook, and so does a click after a quick answer', async () => {
     const { page } = await open('keys');
     const keys = await held(page, '**/v1/account/keys');
-    const before = await page.locator('.cards .card').count();
     await page.getByLabel('Name').fill('twice');
+    const before = await page.locator('.cards .card').count();
     const make = page.getByRole('button', { name: 'Make' });
     const { x, y } = (await make.boundingBox()) ?? { x: 0, y: 0 };
     await page.mouse.dblclick(x + 9, y + 9);
