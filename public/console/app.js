@@ -58,7 +58,7 @@ function Workbench({ onSignedOut }) {
     ${fault && html`<p class="banner" role="alert">${fault}</p>`}
     <${Lost} lost=${me.value && me.lost} isOld=${true} />
     <${Keyboard} />
-    ${me.value ? pageOf(view, id, query, shared) : html`<main><${State} of=${me} /></main>`}
+    ${me.value ? pageOf(view, id, query, shared) : html`<main><h1 class="unseen">Console</h1><${State} of=${me} /></main>`}
   `;
 }
 
