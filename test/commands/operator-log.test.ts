@@ -249,9 +249,15 @@ test('the log of operators contains no secret', async () => {
   const { json: rotated } = await admin(`webhooks rotate ${customer.accountId} --json`);
   const { json: operator } = await admin('operators add --name zoe --role owner --json');
   const { json: renewed } = await admin('operators renew zoe --json');
+  // Somebody names the key itself in a reason, and gives it as a name.
+  await admin(['keys', 'revoke', key.keyId, '--why', `${key.apiKey} has leaked`]);
+  const paste = [customer.accountId, '1', '--reference', renewed.key, '--reason', 'a credit'];
+  await admin(['accounts', 'credit', ...paste, '--why', rotated.webhookSecret]);
   const { rows } = await database.db.raw('select operator_log::text as text from operator_log');
   const log = rows.map(({ text }: { text: string }) => text).join('\n');
   expect(log).toContain(customer.accountId);
+  expect(log).toContain(`…${key.apiKey.slice(-4)} has leaked`);
+  expect(log).toContain(`--reference …${renewed.key.slice(-4)} --reason 'a credit'`);
   for (const secret of [
     customer.apiKey,
     customer.webhookSecret,
