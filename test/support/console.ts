@@ -64,7 +64,7 @@ export async function startConsole({
   known,
 }: Options = {}): Promise<TestConsole> {
   const database = known?.database ?? (await createTestDatabase());
-  const [port = 0] = await freePorts(1);
+  const [port = 0] = settings.CONSOLE_PORT ? [Number(settings.CONSOLE_PORT)] : await freePorts(1);
   const environment = {
     DATABASE_URL: through ? await through(database.operatorUrl) : database.operatorUrl,
     TEMPORAL_ADDRESS: temporalAddress(),
