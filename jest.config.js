@@ -29,6 +29,7 @@ const sized = [
   ].map((name) => `chaos/${name}`),
   ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
   ...[
+    'console/states',
     'studio/video-files',
     'gateway/hostile',
     'gateway/rates',

@@ -612,14 +612,6 @@ describeInBrowser('the pages of customers', () => {
     {
       'customers and money': () => ({
         customers: show('#/customers', table()),
-        'no customer': show(
-          '#/customers?find=nobody',
-          page().getByText('No customer has these filters.'),
-        ),
-        'no low balance': show(
-          '#/customers?low=true',
-          page().getByText('No customer has these filters.'),
-        ),
         refused: show('#/customers/acct_none', page().getByText('There is no account acct_none')),
         overview: tab(
           'overview',

@@ -13,20 +13,30 @@ const executablePath = findChromium();
 export const hasBrowser = executablePath !== null;
 export const describeInBrowser = hasBrowser ? describe : describe.skip;
 
-/** The colours are all that a theme changes. */
-const themes = [
-  ['light', undefined],
-  ['dark', ['color-contrast']],
-] as const;
+/** How a page is looked at. `rules`: those of axe that are checked; absent: all. */
+export interface Look {
+  readonly width: 1280 | 360;
+  readonly colorScheme: 'light' | 'dark';
+  readonly rules?: readonly string[];
+}
 
-/** JavaScript: the words that stand on two lines, and the facts that do not fit into their place. */
-const spoiltWords = `[
+// The colours are all that a theme changes.
+const inDark = { colorScheme: 'dark', rules: ['color-contrast'] } as const;
+export const everyLook: readonly Look[] = ([360, 1280] as const).flatMap((width) => [
+  { width, colorScheme: 'light' } as const,
+  { width, ...inDark },
+]);
+
+/** JavaScript: the words that stand on two lines, the facts that do not fit, and a page that is too wide. */
+const spoilt = `[
   ...[...document.querySelectorAll('main :is(.badge, time, td[data-label=Task] a)')].filter((one) => {
     const tops = [...one.getClientRects()].map(({ top }) => top);
     return Math.max(...tops) - Math.min(...tops) > 10;
   }),
   ...[...document.querySelectorAll('main :is(.facts, dd)')].filter((one) => one.scrollWidth > one.clientWidth),
-].map((one) => one.textContent.trim() + ' is broken or cut')`;
+].map((one) => one.textContent.trim() + ' is broken or cut').concat(
+  document.documentElement.scrollWidth > innerWidth ? ['the page is ' + document.documentElement.scrollWidth + ' wide'] : [],
+)`;
 
 export interface ConsoleInBrowser {
   readonly served: TestConsole;
@@ -44,8 +54,14 @@ export interface ConsoleInBrowser {
   signIn(role: OperatorRole, hash: string): Promise<void>;
   /** Time passes for the page, so that it reads again what it reads by itself. */
   passes(ms: number): Promise<void>;
-  /** The violations that axe finds, by theme, width and state. Each state leads the page to itself. */
-  violations(states: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]>;
+  /**
+   * The violations that axe finds, by state, width and theme. Each state leads the page to itself, at the
+   * width of the first look.
+   */
+  violations(
+    states: Readonly<Record<string, () => Promise<void>>>,
+    looks?: readonly Look[],
+  ): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -117,21 +133,17 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
       await page.getByText(`${role}, ${role}`).waitFor();
     },
     passes: (ms) => page.clock.fastForward(ms),
-    async violations(states) {
+    async violations(states, looks = everyLook) {
       const found: string[] = [];
-      for (const width of [1280, 360]) {
-        await page.setViewportSize({ width, height: 900 });
-        for (const [state, lead] of Object.entries(states)) {
-          await lead();
-          for (const [colorScheme, rules] of themes) {
-            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-            const where = `${colorScheme}, ${width}, ${state}`;
-            found.push(...(await violationsOf(page, rules)).map((one) => `${where}: ${one}`));
-          }
-          const spoilt = (await page.evaluate(spoiltWords)) as string[];
-          found.push(...spoilt.map((one) => `${width}, ${state}: ${one}`));
-          const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-          if (wide > width) found.push(`${width}, ${state}: the page is ${wide} wide`);
+      for (const [state, lead] of Object.entries(states)) {
+        await page.setViewportSize({ width: looks[0]?.width ?? 1280, height: 900 });
+        await lead();
+        for (const { width, colorScheme, rules } of looks) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          const wrong = await violationsOf(page, rules);
+          if (!rules) wrong.push(...((await page.evaluate(spoilt)) as string[]));
+          found.push(...wrong.map((one) => `${state}, ${width}, ${colorScheme}: ${one}`));
         }
       }
       await page.setViewportSize({ width: 1280, height: 900 });

@@ -137,7 +137,6 @@ describeInBrowser('the console in a browser', () => {
         await signIn('operator', '#/tasks');
         await page.getByRole('table').waitFor();
       },
-      empty: () => opened.go('#/tasks?status=failed', page.getByText('No task has these filters.')),
       task: () => opened.go(`#/tasks/${taskId}`, timeline),
       dialog: async () => {
         await opened.go(`#/tasks/${taskId}`, timeline);

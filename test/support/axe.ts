@@ -15,18 +15,18 @@ interface Violation {
  * axe would check colours in between.
  */
 export async function violationsOf(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(
-    'Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
-  );
+  const check = (only: readonly string[] | undefined) =>
+    page.evaluate(async (runOnly) => {
+      const { axe: loaded, document } = globalThis as unknown as {
+        axe?: { run(options: object): Promise<{ violations: Violation[] }> };
+        document: { getAnimations(): { finished: Promise<unknown> }[] };
+      };
+      await Promise.all(document.getAnimations().map(({ finished }) => finished));
+      return loaded?.run({ resultTypes: ['violations'], ...(runOnly ? { runOnly } : {}) });
+    }, only);
   // The page's security policy forbids a script element, so axe is loaded by evaluation.
-  if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe);
-  const found = await page.evaluate((only) => {
-    const { axe: loaded } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: Violation[] }> };
-    };
-    return loaded.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) });
-  }, rules);
-  return found.violations.flatMap(({ id, nodes }) =>
+  const found = (await check(rules)) ?? (await page.evaluate(axe).then(() => check(rules)));
+  return (found?.violations ?? []).flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}: ${failureSummary}`),
   );
 }
