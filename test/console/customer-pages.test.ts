@@ -519,6 +519,7 @@ describeInBrowser('the pages of customers', () => {
     await page().getByRole('cell', { name: 'about 1,234' }).waitFor();
     await page().getByRole('link', { name: 'Film Production' }).click();
     const row = section('Refused in 7 days').getByRole('row').last();
+    await row.getByText('rate_limited').waitFor();
     expect(await row.getByRole('cell').allTextContents()).toEqual([
       ...[expect.stringMatching(/^\d{4}-/), 'rate_limited', '1,234'],
     ]);
