@@ -324,6 +324,7 @@ describeInBrowser('the pages of customers', () => {
     expect(await price()).toBe('4.007520 CNY');
     await site.signIn('viewer', '#/channels');
     const row = page().getByRole('table', { name: 'Price lists' }).getByRole('row').nth(1);
+    await row.waitFor();
     expect(await row.locator('td').allTextContents()).toEqual([
       ...['partner', 'studio-2.0', '5 s 720p 16:9', '4.007520', '0.801504'],
     ]);
