@@ -1,6 +1,7 @@
 // The controls of the form. Each field contains a native control, so that keyboard, screen reader
 // and autofill work. A fault of the field is shown below the control.
 
+import { useOnce } from './hooks.js';
 import { html, newId, useState } from './preact.js';
 
 function useIds() {
@@ -154,9 +155,10 @@ export const Secret = ({ note, text }) => html`<div class="notice" role="status"
 
 /** Saves the text that `ask` returns as a file. */
 export function SaveButton({ name, ask, label = 'CSV' }) {
-  const [{ isBusy, fault }, setState] = useState({});
+  const [fault, setFault] = useState('');
+  const [isBusy, once] = useOnce();
   const save = async () => {
-    setState({ isBusy: true });
+    setFault('');
     try {
       const url = URL.createObjectURL(new Blob([await ask()], { type: 'text/csv' }));
       const link = document.createElement('a');
@@ -164,11 +166,10 @@ export function SaveButton({ name, ask, label = 'CSV' }) {
       link.download = name;
       link.click();
       URL.revokeObjectURL(url);
-      setState({});
     } catch (error) {
-      setState({ fault: error.message });
+      setFault(error.message);
     }
   };
-  return html`<button type="button" class="button" disabled=${isBusy} onClick=${save}>${label}</button>
+  return html`<button type="button" class="button" disabled=${isBusy} onClick=${() => once(save)}>${label}</button>
     ${fault && html`<p class="fault" role="alert">${fault}</p>`}`;
 }

@@ -80,6 +80,8 @@ function titlesFor(timeZone) {
   const title = inZone({ weekday: 'long', day: 'numeric', month: 'long' });
   const month = inZone({ month: 'long', year: 'numeric' });
   return (date) => ({
-    ...{ day: day.format(date), title: title.format(date), monthTitle: month.format(date) },
+    day: day.format(date),
+    title: title.format(date),
+    monthTitle: month.format(date),
   });
 }

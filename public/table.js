@@ -5,7 +5,8 @@ import { html } from './preact.js';
 
 /**
  * `columns`: `[title, shownOf(row), isNumber]`. `total`: a row whose numbers stand below all others.
- * `totalTitle`: what they are. `look`: a class. In the console the rows become cards on a phone, and the first link of a row opens it.
+ * `totalTitle`: what they are. `look`: a class. In the console the rows become cards on a phone, and the
+ * first link of a row opens it.
  */
 export function Table({ label, columns, rows, keyOf, total, totalTitle = 'Total', look }) {
   const shown = columns.filter(Boolean);

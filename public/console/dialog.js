@@ -13,22 +13,29 @@ import { Foreign } from './parts.js';
 export const filled = (values) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
-/** The terms that differ from those of the form's opening. One that was emptied is lifted: `none`. */
-export const changedTerms = (values, opened) =>
-  Object.fromEntries(
-    Object.entries(values)
-      .filter(([name, value]) => value !== opened[name])
-      .map(([name, value]) => [name, value || 'none']),
-  );
+/**
+ * The `act` of a form of terms: sends those that differ from the form's opening. One that was emptied is
+ * lifted: `none`.
+ */
+export const changeTerms =
+  ({ api, path, refresh }) =>
+  async ({ why, ...values }, opened) => {
+    const changed = Object.entries(values).filter(([name, value]) => value !== opened[name]);
+    if (changed.length === 0) return html`<p>Nothing was changed.</p>`;
+    const terms = Object.fromEntries(changed.map(([name, value]) => [name, value || 'none']));
+    await api.post(`${path}/terms`, { ...terms, why });
+    refresh();
+    return undefined;
+  };
 
 const whyField = { name: 'why', label: 'Why', hint: 'for the log of operators', isRequired: true };
 
 /**
  * `fields`: `{ name, label, hint, value, options, isRequired, type }`; a function makes them when the
  * form opens. `act(values, opened)` throws if it is refused; what it returns is shown. `opened`: the
- * values with which the form opened. `confirm(values)` returns what the second step says. `keptAs`: the name under which the form is kept while nobody knows
- * if it was carried out, also over a reload. It then opens with the same values, and a field with
- * `isReference` cannot be changed.
+ * values with which the form opened. `confirm(values)` returns what the second step says. `keptAs`: the
+ * name under which the form is kept while nobody knows if it was carried out, also over a reload. It
+ * then opens with the same values, and a field with `isReference` cannot be changed.
  */
 export function FormDialog({ title, label, fields = [], asksWhy, isDanger, note, ...acts }) {
   const dialog = useRef(null);

@@ -3,9 +3,10 @@
 
 import { Select, Text } from '../controls.js';
 import { exactMoney } from '../format.js';
-import { usePolled, useRead } from '../hooks.js';
+import { usePolled } from '../hooks.js';
 import { html } from '../preact.js';
 import { dayIn, daysBefore, periodFor } from '../stacks.js';
+import { Part } from './customer/part.js';
 import { isPaused } from './keyboard.js';
 import { Facts, Filter, given, State, Time, titled, useTitle } from './parts.js';
 import { filter } from './route.js';
@@ -86,27 +87,20 @@ export function UsagePage({ api, me, query }) {
 /** What all customers own and were given, whatever the filters are, and if the books agree. */
 function Books({ api, from, to, currency }) {
   const path = `/books?${new URLSearchParams({ from, to })}`;
-  const books = useRead(api, path, everyMs, isPaused);
-  const data = books.value?.data;
   const money = (amount) => exactMoney(amount, currency);
-  return html`<section class="card books" aria-label="Books">
-    <div class="head">
-      <h2>Books</h2>
-      <a class="button" href="#/log">Log</a>
-    </div>
-    <${State} of=${books} />
-    ${
-      data &&
-      html`<${Facts} rows=${[
+  const actions = () => html`<a class="button" href="#/log">Log</a>`;
+  return html`<${Part} title="Books" ...${{ api, path, actions, everyMs }}>
+    ${(data) => html`<div class="books">
+      <${Facts} rows=${[
         ['Credited in these days', money(data.credited)],
         ['Corrected in these days', money(data.corrected)],
         ['Available now', money(data.available)],
         ['Held now', money(data.held)],
         ['Last audit', html`<${Time} at=${data.auditedAt} />`],
         ['The books agree until', html`<${Time} at=${data.agreedUntil} />`],
-      ]} />`
-    }
-  </section>`;
+      ]} />
+    </div>`}
+  </${Part}>`;
 }
 
 /** What the address asks for. Periods become longer until the chart has room for them. */

@@ -3,7 +3,7 @@
 // with what they show.
 
 import { readFileSync } from 'node:fs';
-import type { Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { closeTask } from '../../src/money/ledger.rows';
 import { adminWith } from '../support/admin';
 import { aClosing, anOpening, openNew } from '../support/books';
@@ -247,6 +247,11 @@ describeInBrowser('the pages of the console without what they show', () => {
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const unreached = 'The console cannot be reached.';
+  const untilSaid = async (state: State, waiting: Locator, within: Page | Locator) => {
+    if (state === 'waits') await waiting.waitFor();
+    if (state === 'is away') await within.getByText(unreached).waitFor();
+    if (state === 'is refused') await within.getByText(forbidden.message).waitFor();
+  };
 
   test('axe finds no violation in a dialog and in forms that wait, are away or refused', async () => {
     const dialog = page.getByRole('dialog');
@@ -256,9 +261,7 @@ describeInBrowser('the pages of the console without what they show', () => {
       await dialog.getByLabel('Why').fill('asked');
       await answerAs(answers[state]);
       await dialog.getByRole('button', { name: 'Cancel' }).click();
-      if (state === 'waits') await dialog.locator('[aria-busy=true]').waitFor();
-      if (state === 'is away') await dialog.getByText(unreached).waitFor();
-      if (state === 'is refused') await dialog.getByText(forbidden.message).waitFor();
+      await untilSaid(state, dialog.locator('[aria-busy=true]'), dialog);
     };
     const inForms = (state: State) => async () => {
       await show({ hash: '#/channels' }, asUsual);
@@ -307,9 +310,7 @@ describeInBrowser('the pages of the console without what they show', () => {
       await answerAs(answers[state], nothing);
       await label.fill('vo_of_nobody');
       await button('Sign in').click();
-      if (state === 'waits') await button('Signing in…').waitFor();
-      if (state === 'is away') await page.getByText(unreached).waitFor();
-      if (state === 'is refused') await page.getByText(forbidden.message).waitFor();
+      await untilSaid(state, button('Signing in…'), page);
     };
     expect(
       await violations([

@@ -57,10 +57,7 @@ function PriceLists({ lists }) {
       columns=${[
         ['Price list', ({ name }) => html`<${Foreign} text=${name} />`],
         ['Model', ({ model }) => html`<${Foreign} text=${model} />`],
-        [
-          'Plain video',
-          ({ duration, resolution, ratio }) => `${duration} s ${resolution} ${ratio}`,
-        ],
+        ['Plain video', plainVideo],
         ['Price', ({ price }) => exactMoney(price), true],
         ['A second', ({ pricePerSecond }) => exactMoney(pricePerSecond), true],
       ]} />

@@ -3,7 +3,7 @@
 
 import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { changedTerms, FormDialog, filled, Secrets } from '../dialog.js';
+import { changeTerms, FormDialog, filled, Secrets } from '../dialog.js';
 import { CsvButton, Foreign, State, Table, Time } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 
@@ -95,13 +95,7 @@ function Terms({ api, path, of: { lastFour, createRate, readRate, managesKeys },
   return html`<${FormDialog} title=${`Rates and rights of the key …${lastFour}`} asksWhy=${true}
     label="Rates and rights"
     fields=${() => [...rates, manages].map((field) => ({ ...field, value: now[field.name] }))}
-    act=${async ({ why, ...values }, opened) => {
-      const changed = changedTerms(values, opened);
-      if (Object.keys(changed).length === 0) return html`<p>Nothing was changed.</p>`;
-      await api.post(`${path}/terms`, { ...changed, why });
-      refresh();
-      return undefined;
-    }} />`;
+    act=${changeTerms({ api, path, refresh })} />`;
 }
 
 /** A revoked key keeps the button while keys that it made still work. */

@@ -1,7 +1,7 @@
 // The terms of a customer. A field that is emptied lifts the term, so that the setting applies.
 
 import { html } from '../../preact.js';
-import { changedTerms, FormDialog } from '../dialog.js';
+import { changeTerms, FormDialog } from '../dialog.js';
 
 const terms = [
   ['runningMax', 'Running tasks at most', 'empty: no limit'],
@@ -42,13 +42,6 @@ export function Terms({ api, account, catalogue, path, refresh }) {
       ],
     },
   ];
-  const act = async ({ why, ...values }, opened) => {
-    const changed = changedTerms(values, opened);
-    if (Object.keys(changed).length === 0) return html`<p>Nothing was changed.</p>`;
-    await api.post(`${path}/terms`, { ...changed, why });
-    refresh();
-    return undefined;
-  };
   return html`<${FormDialog} title="Change the terms" label="Terms" asksWhy=${true}
-    fields=${fields} act=${act} />`;
+    fields=${fields} act=${changeTerms({ api, path, refresh })} />`;
 }
