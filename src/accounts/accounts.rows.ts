@@ -5,6 +5,15 @@ import type { Gather, Gathered } from '../database/gathered';
 import { recentRefusals } from './refusals.rows';
 import type { Rates } from './terms.rows';
 
+/**
+ * Makes changes of what an account has, such as its keys and webhooks, wait for each other until the
+ * transaction ends. It does not block inserts of rows that refer to the account. `make_key` takes it too
+ * (database/schema.ts).
+ */
+export async function lockAccount(trx: Knex, accountId: string): Promise<void> {
+  await trx.raw('select from accounts where id = ? for no key update', [accountId]);
+}
+
 /** True if all books are in another currency than this one. */
 export async function isForeignCurrency(db: Knex, currency: string): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { foreign: boolean }[] }>(

@@ -11,14 +11,6 @@ interface BudgetName {
   readonly period: BudgetPeriod;
 }
 
-/**
- * Lets no key of the account make another key until the transaction ends, so that no key has both a
- * budget and a key that would not share it.
- */
-export async function holdKeys(trx: Knex, accountId: string): Promise<void> {
-  await trx.raw('select from accounts where id = ? for no key update', [accountId]);
-}
-
 export async function setBudget(
   db: Knex,
   { accountId, keyId, period, limitMicros }: BudgetName & { readonly limitMicros: number },

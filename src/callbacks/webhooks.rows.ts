@@ -2,6 +2,7 @@
 // own. The statement that ends a task chooses the webhook (end-task.rows.ts).
 
 import type { Knex } from 'knex';
+import { lockAccount } from '../accounts/accounts.rows';
 import type { WebhookEvent } from '../contract/webhook-schema';
 import { newWebhookId } from '../database/ids';
 import { makeSecret } from './webhook-secrets.rows';
@@ -35,9 +36,8 @@ export async function createWebhook(
 ): Promise<(Webhook & { readonly secret: string }) | null> {
   const secret = makeSecret();
   return db.transaction(async (trx) => {
-    // The lock makes creates of one account wait for each other, so that each counts the others. It
-    // does not block inserts of rows that refer to the account.
-    await trx.raw('select from accounts where id = ? for no key update', [accountId]);
+    // So that each create counts the others.
+    await lockAccount(trx, accountId);
     const { rows } = await trx.raw<{ rows: Webhook[] }>(
       `insert into webhooks (id, account_id, url, events, secret)
        select :id, :accountId, :url, :events, :secret

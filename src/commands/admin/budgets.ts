@@ -1,14 +1,9 @@
 // Admin commands that set, list and remove budgets of accounts and keys.
 
 import type { Knex } from 'knex';
+import { lockAccount } from '../../accounts/accounts.rows';
 import type { BudgetState } from '../../accounts/budget.rules';
-import {
-  holdKeys,
-  listBudgets,
-  removeBudget,
-  setBudget,
-  setTimeZone,
-} from '../../accounts/budgets.rows';
+import { listBudgets, removeBudget, setBudget, setTimeZone } from '../../accounts/budgets.rows';
 import { listKeys, withMade } from '../../accounts/keys.rows';
 import { budgetPeriods } from '../../contract/vocabulary';
 import { CommandError, notFound } from '../command';
@@ -102,7 +97,8 @@ async function budgetOf(db: Knex, input: Input) {
 /** A key that a customer made has no budget of its own, so it would spend past that of its maker. */
 async function refuseIfShared(db: Knex, { accountId, keyId }: BudgetName): Promise<void> {
   if (keyId === null) return;
-  await holdKeys(db, accountId);
+  // A key that is made meanwhile would not be counted.
+  await lockAccount(db, accountId);
   const [{ made } = { made: 0 }] = await withMade(db, [{ accountId, keyId }]);
   if (made === 0) return;
   throw new CommandError(
