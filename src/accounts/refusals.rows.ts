@@ -48,8 +48,7 @@ export async function refusedCalls(
   accountIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const { rows } = await db.raw<{ rows: { account_id: string; calls: number }[] }>(
-    `select account_id, cast(sum(calls) as bigint) as calls
-       from refusals_days where ${isRecent} and account_id = any(?) group by account_id`,
+    `select account_id, calls from (${recentRefusals}) as recent where account_id = any(?)`,
     [[...accountIds]],
   );
   return new Map(rows.map(({ account_id, calls }) => [account_id, calls]));

@@ -14,7 +14,7 @@ const lastWaitMs = 2_000;
 const counted = new Set(
   Object.entries(refusals)
     .filter(
-      ([code, { status }]) => /^4(02|03|29)$/.test(`${status}`) || /_limit_reached$/.test(code),
+      ([code, { status }]) => [402, 403, 429].includes(status) || code.endsWith('_limit_reached'),
     )
     .map(([code]) => code),
 );

@@ -39,8 +39,9 @@ export function createExports({ log, elapsed }: Pick<ConsoleDeps, 'log' | 'elaps
     };
     async function* lines(first: Answer): AsyncGenerator<string, void> {
       if (csv.whole) {
+        yield csv.whole(first.data);
         complete = true;
-        return void (yield csv.whole(first.data));
+        return;
       }
       const columns = columnsOf(csv, first.data);
       yield csvOf(columns, []);

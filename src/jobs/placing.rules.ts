@@ -110,9 +110,8 @@ export type PlacingStep =
     };
 
 // The longest allowed time between storing the state `sending`, or taking a lost create over, and sending
-// the create. If a worker
-// was frozen for longer, the worker must not send the create, because another attempt may have
-// looked the job up meanwhile. The time is checked once the connection is made.
+// the create. If a worker was frozen for longer, the worker must not send the create, because another
+// attempt may have looked the job up meanwhile. The time is checked once the connection is made.
 export const sendWithinMs = 5_000;
 
 /** The time for which an attempt tries to store the answer to its create. */

@@ -37,8 +37,8 @@ export async function findLife(db: Knex, taskId: string): Promise<TaskLife | nul
     `select now() as now, tasks.created_at as "createdAt", owes is null as "isOpened",
             finished_at as "finishedAt", deadline_at as "deadlineAt", account_id as "accountId",
             accounts.name as "accountName",
-            (select name from api_keys where id = tasks.key_id) as "keyName", plan, object #> '{billing,items}' as billed,
-            running_max as "runningMax",
+            (select name from api_keys where id = tasks.key_id) as "keyName", plan,
+            object #> '{billing,items}' as billed, running_max as "runningMax",
             (select count(*)::int from jobs
               where jobs.account_id = tasks.account_id and kind = 'generation'
                 and channel is not null and state in ('waiting', 'sending', 'open')
