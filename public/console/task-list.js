@@ -62,7 +62,7 @@ export function TaskList({ api, query, view, fixed = {} }) {
     ${list.value && html`<${Rows} tasks=${list.rows} isPart=${list.load !== null} hidden=${fixed} />`}
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      ${!list.fault && html`<${CsvButton} path="/tasks" ...${{ api, asked }} />`}
+      ${list.value && !list.fault && html`<${CsvButton} path="/tasks" ...${{ api, asked }} />`}
     </p>
   `;
 }

@@ -163,7 +163,7 @@ export async function createdId(page: Page): Promise<string> {
 }
 
 export async function untilEnd(page: Page, state: 'done' | 'failed'): Promise<void> {
-  await page.locator(`[data-step=end][data-state=${state}]`).waitFor({ timeout: 40_000 });
+  await page.locator(`[data-step=end][data-state=${state}]`).waitFor({ timeout: 100_000 });
 }
 
 /**

@@ -83,7 +83,7 @@ on.describeInBrowser('the playground with unsuccessful tasks', (site) => {
     await on.create(page);
     const callback = page.getByRole('region', { name: 'Callback' });
     await callback.getByText('500', { exact: true }).waitFor();
-    await callback.getByText('204', { exact: true }).waitFor({ timeout: 30_000 });
+    await callback.getByText('204', { exact: true }).waitFor();
     await callback.getByText('delivered', { exact: true }).waitFor();
   });
 });

@@ -55,7 +55,7 @@ export function KeysTab({ api, may, account: { accountId } }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      ${!list.fault && html`<${CsvButton} path="/keys" ...${{ api, asked }} />`}
+      ${list.value && !list.fault && html`<${CsvButton} path="/keys" ...${{ api, asked }} />`}
     </p>
   `;
 }

@@ -61,7 +61,7 @@ export function StatementTab({ api, me, account, path, query, view }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      ${!list.fault && html`<${CsvButton} api=${api} path=${`${path}/statement`} />`}
+      ${list.value && !list.fault && html`<${CsvButton} api=${api} path=${`${path}/statement`} />`}
     </p>
   `;
 }

@@ -42,7 +42,7 @@ export function LogList({ api, query, view, fixed = {} }) {
     }
     <p class="actions">
       <${MoreButton} load=${list.load} />
-      ${!list.fault && html`<${CsvButton} path="/log" ...${{ api, asked }} />`}
+      ${list.value && !list.fault && html`<${CsvButton} path="/log" ...${{ api, asked }} />`}
     </p>
   `;
 }
