@@ -1,4 +1,4 @@
-// The watcher: a loop for each channel. The loop polls open jobs with a few list requests, stores the
+// The watcher: a loop for each channel. The loop polls open jobs, by lists or one by one, stores the
 // changes, and then notifies the tasks. While a task waits for its job, the task costs only a row of the
 // database. Two loops on one channel do no harm, because a late report never sets a row or a workflow
 // back to an earlier state (docs/decisions.md, 3 and 4).

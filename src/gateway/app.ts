@@ -1,5 +1,5 @@
-// Builds the HTTP API: its middleware, in order, and all routes. The handlers are in routes/ and
-// create/.
+// Builds the HTTP API: its middleware, in order, and all routes. The handlers are in the folders of the
+// things.
 
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';

@@ -94,7 +94,7 @@ const liveMax = 1_000;
 /**
  * Answers a read of a live task with the later of two stages: that of its row, and that of its
  * workflow, which also says what it is doing. The workflow tells no stage that is not committed, and
- * each read begins with the row, so no read shows less than a read before it.
+ * each read also reads the row, so no read shows less than a read before it.
  */
 export function createWorkflowReads({ ask }: Pick<TemporalClient, 'ask'>) {
   // The owners of live tasks. Without the row, only these tasks are known to have a workflow that
