@@ -52,6 +52,16 @@ test('a tag is built once, after all checks and as the command of a release allo
   expect(publish!.steps.find(({ uses }) => uses?.includes('checkout'))).toBeUndefined();
 });
 
+test('what cannot be taken back is published last, and the page is shown after all', () => {
+  const acts = ['docker login', 'skopeo copy', 'helm push', 'twine upload', 'npm publish'];
+  const runs = runsOf({ ...published, jobs: { publish: published.jobs.publish! } });
+  const places = [...acts, '--draft=false'].map((act) =>
+    runs.findIndex((run) => run.includes(act)),
+  );
+  expect(places[0]).toBeGreaterThan(0);
+  expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+});
+
 test('the workflow of a release names no registry', () => {
   expect(read(`${folder}/release.yml`).replace(/^#.*/gm, '')).not.toMatch(
     /docker\.io|ghcr|npmjs|pypi\.org|github\.com|example\.com/,
@@ -66,6 +76,8 @@ test.each([
   [{ IMAGES: 'example.com/video/' }, 'IMAGES'],
   [{ CHARTS: 'example.com/charts' }, 'CHARTS'],
   [{ IMAGES: 'example.com/video', CHARTS: 'oci://example.com/video' }, 'CHARTS'],
+  [{ PRIVATE: 'false' }, ''],
+  [{ PRIVATE: 'true' }, 'the'],
 ])('before all else a release is refused if a place cannot be right: %j', (places, refused) => {
   const [script = ''] = runsOf({ ...published, jobs: { settings: published.jobs.settings! } });
   const { status, stdout } = spawnSync('bash', ['-ec', script], {

@@ -123,6 +123,7 @@ describe.each([
     ['reading manifest 1.2.3 in example.com/x: manifest unknown', 0],
     ['name unknown: repository name not known to registry', 0],
     ['unknown: artifact video:1.2.3 not found', 0],
+    ['requested access to the resource is denied', 1],
     ['received unexpected HTTP status: 503 Service Unavailable', 1],
     ['dial tcp: lookup example.com: i/o timeout', 1],
   ])('after "%s" ends with %d', async (why, code) => {
@@ -138,6 +139,22 @@ describe.each([
     const done = await runStep(command, { ...places, GITHUB_OUTPUT: join(folder, 'output') });
     expect([done.code, done.out.includes(command)]).toEqual([code, code === 0]);
     expect(done.out.includes(why)).toBe(code === 1);
+  });
+});
+
+describe.each([
+  ['', ['SHA256SUMS', 'client.tgz', 'service.oci.tar']],
+  ['example.com/video', ['SHA256SUMS', 'client.tgz']],
+])('with the images at "%s"', (IMAGES, shown) => {
+  test(`the page of the release has the files ${shown.join()}, and their hashes`, async () => {
+    for (const name of ['SHA256SUMS', 'client.tgz', 'service.oci.tar'])
+      writeFileSync(join(folder, 'files', name), name === 'SHA256SUMS' ? '' : 'bytes');
+    tool('gh', '[ "$2" != upload ] || { shift 4; basename -a "$@"; }');
+    if (IMAGES === '') await runStep('>> SHA256SUMS', {});
+    const { out } = await runStep('release upload', { IMAGES, GITHUB_REF_NAME: 'v1.2.3' });
+    expect(out.trim().split('\n').sort()).toEqual(shown);
+    const sums = readFileSync(join(folder, 'files/SHA256SUMS'), 'utf8');
+    expect(sums.includes('service.oci.tar')).toBe(shown.includes('service.oci.tar'));
   });
 });
 
