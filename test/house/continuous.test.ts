@@ -26,6 +26,19 @@ test('each pull request starts the stack in containers as root, with the images 
   expect(runsOf(check)).toContain('sudo env "PATH=$PATH" npm run test:containers');
 });
 
+test('each pull request builds both images for each processor of a release', () => {
+  const builds = runsOf(workflow('check.yml')).flatMap(
+    (run) => run.match(/^docker build .*/gm) ?? [],
+  );
+  const built = builds.map((one) => [/linux\/\w+/.exec(one)?.[0], one.includes('--target studio')]);
+  expect(built).toEqual([
+    [undefined, false],
+    [undefined, true],
+    ['linux/arm64', false],
+    ['linux/arm64', true],
+  ]);
+});
+
 test('every other group of tests runs for each pull request or once a week', () => {
   const weekly = workflow('weekly.yml');
   expect(weekly.on.schedule).toHaveLength(1);

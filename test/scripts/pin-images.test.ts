@@ -13,7 +13,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'video-pin-'));
   write(
     'Dockerfile',
-    `FROM node:24.1.0-slim AS build\nFROM node:24.1.0-slim@sha256:${'b'.repeat(64)}\nFROM build AS last\n`,
+    `FROM --platform=linux node:24.1.0-slim AS build\nFROM node:24.1.0-slim@sha256:${'b'.repeat(64)}\nFROM build AS last\n`,
   );
   write(
     'docker-compose.yml',
@@ -27,7 +27,7 @@ test('`pin-images.mjs` writes a digest after each image tag and replaces an olde
   docker(`echo ${digest}`);
   expect(pin()).toMatchObject({ status: 0, stdout: expect.stringContaining('2 images pinned') });
   expect(file('Dockerfile')).toBe(
-    `FROM node:24.1.0-slim@${digest} AS build\nFROM node:24.1.0-slim@${digest}\nFROM build AS last\n`,
+    `FROM --platform=linux node:24.1.0-slim@${digest} AS build\nFROM node:24.1.0-slim@${digest}\nFROM build AS last\n`,
   );
   expect(file('docker-compose.yml')).toBe(
     `    image: service:\${TAG:-local}\n    image: prom/prometheus:v3.1.0@${digest}\n`,
