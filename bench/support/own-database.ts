@@ -2,7 +2,8 @@
 // schema. The database is dropped afterwards.
 
 import type { Knex } from 'knex';
-import { connect, migrate } from '../../src/database/database';
+import { connect } from '../../src/database/database';
+import { migrate } from '../../src/database/migrate';
 
 /**
  * Connects with a longer statement timeout, because filling tables takes long. The timeout is a

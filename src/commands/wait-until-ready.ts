@@ -4,7 +4,7 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { checkSchema } from '../database/database';
+import { checkSchema } from '../database/migrate';
 import { SchemaMismatch } from '../database/schema-mismatch';
 import type { StorageSettings } from '../files/storage/open-storage';
 import type { Logger } from '../telemetry/logger';

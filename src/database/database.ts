@@ -1,27 +1,16 @@
-// The connection to PostgreSQL, the classes of its errors, and migrations. Every connection has
-// time limits, so that no statement and no abandoned transaction can block the service. The
-// statements themselves are in the other files of this folder.
+// The connection to PostgreSQL, and the classes of its errors. Every connection has time limits, so
+// that no statement and no abandoned transaction can block the service. The statements themselves
+// are in the other files of this folder.
 
 import knex, { type Knex } from 'knex';
 import { types } from 'pg';
 import { assert } from '../assert';
-import { hashOf, migrations } from './migrations';
-import { grantPrivileges, type Roles } from './roles';
-import {
-  madeByAnother,
-  refuseEncoding,
-  refuseOtherThanOwner,
-  refusePooler,
-  SchemaMismatch,
-} from './schema-mismatch';
 import {
   isSilence,
   keepAlive,
   queryLimitMs,
   silenceGuard,
-  slowLimitMs,
   statementLimitMs,
-  withSlowStatements,
 } from './silent-connections';
 
 type Say = (fields: object, message: string) => void;
@@ -172,102 +161,4 @@ export function isOutcomeUnknown(error: unknown): boolean {
   if (typeof code === 'string' && retryableStates.has(code)) return code.startsWith('57P');
   const text = error instanceof Error ? `${error.name} ${error.message}` : '';
   return !text.includes('KnexTimeoutError') && !text.includes('timeout expired');
-}
-
-// The number of the lock is arbitrary. While one process migrates, other processes wait for the
-// lock.
-const migrationLock = 727_001;
-
-export const noRoles: Roles = { api: null, worker: null, operator: null };
-
-/**
- * Brings the schema up to date and grants the roles their privileges. Several processes may call
- * this at once. A newer schema and its privileges are left unchanged. Returns the names of the
- * applied steps.
- */
-export async function migrate(db: Knex, roles: Roles = noRoles): Promise<readonly string[]> {
-  await refusePooler(db);
-  return db.transaction(async (trx) => {
-    await trx.raw(`set local lock_timeout = '60s'`);
-    await refuseEncoding(trx);
-    await refuseOtherThanOwner(trx);
-    return withSlowStatements(trx, slowLimitMs, async () => {
-      const { isNewer, applied } = await applyMissing(trx);
-      if (!isNewer) await grantPrivileges(trx, roles);
-      return applied;
-    });
-  });
-}
-
-async function applyMissing(trx: Knex.Transaction) {
-  await trx.raw('select pg_advisory_xact_lock(?)', [migrationLock]);
-  await trx.raw(`
-    create table if not exists schema_migrations (
-      name       text primary key,
-      hash       text not null,
-      applied_at timestamptz not null default now()
-    )`);
-  const { missing, isNewer } = compared(await appliedSteps(trx));
-  for (const step of missing) {
-    await trx.raw(step.sql);
-    await trx.raw('insert into schema_migrations (name, hash) values (?, ?)', [
-      step.name,
-      hashOf(step),
-    ]);
-  }
-  return { isNewer, applied: missing.map(({ name }) => name) };
-}
-
-/**
- * Throws if the schema lacks a step of this code, or has it with another text. A newer schema is right
- * too: its steps only add, and processes of the old version must be able to start again while they are
- * replaced.
- */
-export async function checkSchema(db: Knex): Promise<void> {
-  await refusePooler(db);
-  const { missing } = compared(await appliedSteps(db));
-  if (missing.length > 0) {
-    throw new SchemaMismatch(
-      `The database lacks ${missing.map(({ name }) => name).join(', ')}: run "admin migrate" first.`,
-    );
-  }
-}
-
-interface AppliedStep {
-  readonly name: string;
-  readonly hash: string;
-}
-
-async function appliedSteps(db: Knex): Promise<readonly AppliedStep[]> {
-  try {
-    const { rows } = await db.raw<{ rows: AppliedStep[] }>(
-      'select name, hash from schema_migrations',
-    );
-    return rows;
-  } catch (error) {
-    const { code } = error as { code?: unknown };
-    // 42P01: the table does not exist, because this database was never migrated.
-    if (code === '42P01') return [];
-    // 42703: the table has no hashes.
-    if (code === '42703') throw madeByAnother('its steps have no hashes');
-    throw error;
-  }
-}
-
-/** Throws if a step has another text, or if there are steps of another version but not all of this one. */
-function compared(applied: readonly AppliedStep[]) {
-  const hashes = new Map(applied.map(({ name, hash }) => [name, hash]));
-  const missing = migrations.filter(({ name }) => !hashes.has(name));
-  const other = migrations.filter(
-    (step) => (hashes.get(step.name) ?? hashOf(step)) !== hashOf(step),
-  );
-  if (other.length > 0) {
-    throw madeByAnother(`${other.map(({ name }) => name).join(', ')} has another text`);
-  }
-  const known = new Set(migrations.map(({ name }) => name));
-  const unknown = applied.filter(({ name }) => !known.has(name));
-  if (unknown.length > 0 && missing.length > 0) {
-    throw madeByAnother(`it has ${unknown.map(({ name }) => name).join(', ')}`);
-  }
-  return { missing, isNewer: unknown.length > 0 };
 }

@@ -1,5 +1,5 @@
 // Refuses databases that this version cannot use. Each refusal has a message for the operator.
-// Schemas that lack a step are refused in database.ts.
+// Schemas that lack a step are refused in migrate.ts.
 
 import type { Knex } from 'knex';
 

@@ -18,6 +18,8 @@ export interface Created {
   ends?: Ending;
   outcome: 'ok' | 'refused' | 'unknown';
   id: string | null;
+  /** How often it was sent. */
+  tries?: number;
   /** Every status that was read, in order, with its step. The steps must never decrease. */
   readonly seen: { readonly step: number; readonly status: string; readonly by?: string }[];
 }
@@ -197,6 +199,7 @@ async function create(world: World, entry: Created, body: object, n: number): Pr
   const until = Date.now() + 90_000;
   for (let attempt = 0; ; attempt += 1) {
     const api = world.apis[(n + attempt) % world.apis.length] ?? '';
+    entry.tries = attempt + 1;
     const answer = await post(api, world.apiKey, body, hasKey ? entry.key : null);
     if (answer?.status === 200) {
       entry.outcome = 'ok';

@@ -5,7 +5,8 @@
 import knex, { type Knex } from 'knex';
 import { listBudgets, setBudget } from '../../src/accounts/budgets.rows';
 import { createKey } from '../../src/accounts/keys.rows';
-import { checkSchema, connect, migrate } from '../../src/database/database';
+import { connect } from '../../src/database/database';
+import { checkSchema, migrate } from '../../src/database/migrate';
 import { acceptTask } from '../../src/tasks/accept.rows';
 import { aNewTask, anAccountWith } from '../support/books';
 import { aTaskId } from '../support/builders';

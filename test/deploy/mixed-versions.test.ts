@@ -1,6 +1,7 @@
 // A deploy from the newest release to this tree, and back, while tasks run: the old program and the new
 // one work side by side on one database and one Temporal. The old program runs with the packages of
-// this tree. The schema is that of this tree from the start, because `admin migrate` comes first.
+// this tree. The schema is that of this tree from the start, because `admin migrate` comes first, and
+// gets one more step while the old program runs.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { brokenPromises, callbacksMissing } from '../chaos/checker';
 import { finalWithinMs, startCrowd } from '../chaos/client';
 import { seedOf } from '../chaos/seed';
 import { startWorld, type World } from '../chaos/world';
+import { laterStep, migrateBesideAReader } from '../releases/beside-a-reader';
 import { frozenRelease, frozenVersions } from '../releases/frozen';
 import { unpackProgram } from '../releases/program';
 import { until } from '../support/until';
@@ -66,7 +68,11 @@ testUp(
     world = await begin(old, join(release.folder, 'catalogue.yaml'));
     const { part } = world;
     const programs = new Set<string>();
-    const crowds: ReturnType<typeof startCrowd>[] = [];
+    const callers = { posts: 24, clients: 4, random, createsPerSecond: 3 };
+    const crowds = [startCrowd(world, callers)];
+    expect(await migrateBesideAReader(world.db)).toEqual([laterStep.name]);
+    await crowds[0]?.done;
+    expect(crowds[0]?.creates.filter(({ tries }) => tries !== 1)).toEqual([]);
     for (const { name, becomes } of steps) {
       // The first tasks of a crowd begin in one mixture, the others while it changes to the next.
       const crowd = startCrowd(world, { posts: 8, clients: 4, random, createsPerSecond: 1.5 });

@@ -4,7 +4,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, migrate } from '../../src/database/database';
+import { connect } from '../../src/database/database';
+import { migrate } from '../../src/database/migrate';
 import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
 import { createAccount } from '../../src/money/new-account.rows';
 import { endAllProcesses, type RunningProcess, startProcess } from '../support/processes';

@@ -1,7 +1,7 @@
 // A database with the rows of a release, and a service and a console on it.
 
 import { Readable } from 'node:stream';
-import { migrate } from '../../src/database/database';
+import { migrate } from '../../src/database/migrate';
 import { roleNames } from '../../src/embedded/postgres';
 import { startConsole, type TestConsole } from '../support/console';
 import { createTestDatabase, type TestDatabase } from '../support/database';

@@ -1,5 +1,5 @@
 // Steps of the schema that a version must not have, each with what its older processes lose by it, and
-// steps that it may have.
+// steps that take nothing from them, unless they lock a large table for long (CONTRIBUTING.md).
 
 import type { Knex } from 'knex';
 import type { Release } from './frozen';

@@ -2,7 +2,7 @@
 // and its live tasks without their Temporal. The replay of its histories is in
 // test/workflows/replay.test.ts, and old beside new processes are in test/deploy/mixed-versions.test.ts.
 
-import { checkSchema, migrate } from '../../src/database/database';
+import { checkSchema, migrate } from '../../src/database/migrate';
 import { migrations } from '../../src/database/migrations';
 import { roleNames } from '../../src/embedded/postgres';
 import { audit } from '../../src/money/audit.rows';

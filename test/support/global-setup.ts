@@ -5,7 +5,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { connect, migrate } from '../../src/database/database';
+import { connect } from '../../src/database/database';
+import { migrate } from '../../src/database/migrate';
 import { roleNames, startPostgres } from '../../src/embedded/postgres';
 import { startTemporal } from '../../src/embedded/temporal';
 import { findTemporal, findTestServer } from '../../src/embedded/temporal-binary';

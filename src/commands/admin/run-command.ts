@@ -4,7 +4,8 @@
 
 import { userInfo } from 'node:os';
 import type { Config } from '../../config/config';
-import { checkSchema, connect } from '../../database/database';
+import { connect } from '../../database/database';
+import { checkSchema } from '../../database/migrate';
 import type { Act } from '../../database/operator-log';
 import { checkDatabase } from '../checks';
 import { CommandError } from '../command';

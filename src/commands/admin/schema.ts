@@ -11,7 +11,7 @@ export const migrateBoth: AdminCommand = {
   about: 'brings the database up to date, and Temporal where TEMPORAL_ADDRESS is set',
   async run({ config, db, temporal }) {
     const { migrate } =
-      require('../../database/database') as typeof import('../../database/database');
+      require('../../database/migrate') as typeof import('../../database/migrate');
     const applied = await migrate(db(), {
       api: config.databaseApiRole,
       worker: config.databaseWorkerRole,
