@@ -135,7 +135,8 @@ export async function listen(
     serve(request, response);
   });
   if (connectionsMax) limitConnections(server, { connectionsMax, connectionsPerAddressMax });
-  server.maxHeadersCount = 100;
+  // Node would leave out the headers behind this number, for example an Idempotency-Key. Their size is limited.
+  server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = 1_000;
   await bind(server, host, port, setting);
   return {

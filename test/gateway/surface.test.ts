@@ -315,6 +315,16 @@ describe('headers', () => {
     }
   });
 
+  test('an Idempotency-Key is read behind any number of other headers', async () => {
+    const others = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`x-${n}`, '1']));
+    const headers = { ...others, 'idempotency-key': 'behind-others' };
+    const replies = [];
+    for (let n = 0; n < 2; n += 1) replies.push(await post(JSON.stringify(textBody), headers));
+    const ids = replies.map(({ text }) => JSON.parse(text).id);
+    expect(ids).toEqual([expect.stringMatching(/^task_/), ids[0]]);
+    expect(replies[1]?.headers['idempotent-replayed']).toBe('true');
+  });
+
   test('HSTS is sent only if the public address is https', async () => {
     expect((await raw('GET', '/livez', {})).headers['strict-transport-security']).toBeUndefined();
     const secure = await startApi({ publicUrl: 'https://api.example.com' });
