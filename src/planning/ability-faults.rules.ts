@@ -22,11 +22,12 @@ const promptSwitches: Readonly<Record<string, string>> = {
   fps: 'metadata.super_resolution_config.fps',
   framespersecond: 'metadata.super_resolution_config.fps',
 };
-// A dash inside a word is prose, as in "golden--ratio". Scripts without spaces between words have no
-// such dashes, so a switch may follow their letters.
+// A dash inside a word is prose, as in "golden--ratio", unless a value follows. Scripts without spaces
+// between words have no such dashes, so a switch may follow their letters.
 const wordBefore = '[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{N}_]';
+const withValue = '--[a-z]+[\\s=]+(?:-?\\d|adaptive|keep_ratio|smart)';
 const promptSwitch = new RegExp(
-  `(?<!${wordBefore})--(${Object.keys(promptSwitches).join('|')})(?![\\p{L}_]|-\\p{L})`,
+  `(?:(?<!${wordBefore})|(?=${withValue}))--(${Object.keys(promptSwitches).join('|')})(?![\\p{L}_]|-\\p{L})`,
   'giu',
 );
 

@@ -391,6 +391,13 @@ describe('switches in a prompt that would change the price', () => {
     ['x\n--dur 15', 'duration'],
     ['x. --dur:15', 'duration'],
     ['一只猫--dur 15', 'duration'],
+    ['a cat--rs 1080p', 'resolution'],
+    ['1--dur 12', 'duration'],
+    ['a cat--dur  -1', 'duration'],
+    ['a cat--fps=60', 'fps'],
+    ['a cat--rt adaptive', 'ratio'],
+    ['a cat--ratio\tkeep_ratio', 'ratio'],
+    ['a cat--Ratio = Smart', 'ratio'],
   ])('the prompt %j is refused, and the message names %s', (prompt, field) => {
     const { faults } = judge({ prompt });
     expect(faults.map(({ param, code }) => `${param} ${code}`)).toEqual(['prompt invalid_value']);
@@ -404,6 +411,8 @@ describe('switches in a prompt that would change the price', () => {
     'a - ratio',
     'the golden--ratio of a shell',
     'two frames--frames of oak',
+    'the golden--ratio',
+    'the golden--ratio, 3 shells',
     'Größe--ratio',
     'the --ratio-like curve, and a --frames_of_oak',
   ])('the prompt %j has no such switch and is accepted', (prompt) => {
