@@ -16,9 +16,10 @@ import { cancelledMessage, isCancelled, isFinal } from './task.rules';
 
 /**
  * Confirms the cancellation in a separate field, because the shown status may still be the previous
- * one. If the task ended in another way, the cancellation came too late.
+ * one. If the task ended in another way, or its video is being stored, the cancellation came too late.
  */
 function withCancel(found: Found): Found {
+  if (found.live?.stage === 'storing') return found;
   const task = JSON.parse(found.text) as TaskObject;
   if (isFinal(task.status) && !isCancelled(task.error)) return found;
   return { ...found, text: JSON.stringify({ ...task, cancel_requested: true }) };

@@ -378,6 +378,27 @@ describe('DELETE', () => {
     expect(json).not.toHaveProperty('cancel_requested');
   });
 
+  test('of a task whose video is being stored meanwhile confirms no cancellation', async () => {
+    const paths = [create, '/v1/videos', '/api/v3/contents/generations/tasks'];
+    const answers = [];
+    for (const path of paths) {
+      const id = await aTask();
+      const spied = jest.spyOn(api.temporal, 'cancel').mockImplementation(async () => {
+        await api.db('jobs').where({ task_id: id }).update({ status: 'succeeded' });
+        return 'asked';
+      });
+      const { status, json } = await api.call('DELETE', `${path}/${id}`);
+      spied.mockRestore();
+      answers.push([status, json.error?.code ?? json.stage]);
+      expect(json).not.toHaveProperty('cancel_requested');
+    }
+    expect(answers).toEqual([
+      [200, 'storing'],
+      [409, 'task_not_finished'],
+      [409, 'InvalidAction'],
+    ]);
+  });
+
   test('of a task whose video is being stored requests and confirms no cancellation', async () => {
     const id = await aTask();
     await api.db('jobs').where({ task_id: id }).update({ status: 'succeeded' });
