@@ -71,7 +71,8 @@ export const howToAllow =
   'An operator can allow it, http included, with DANGEROUSLY_ALLOW_HOSTS, ' +
   'or under npm start with the option --receiver host:port.';
 
-const insideNames = /(?:^|\.)(?:localhost|local|internal|home\.arpa|lan|onion|test|invalid)$/;
+const insideNames =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|lan|onion|test|invalid)$/;
 
 /**
  * `hostname` is the host of a parsed URL: a name, an IPv4 address, or an IPv6 address in brackets.

@@ -40,6 +40,7 @@ export const insideHosts = [
   '[ff02::1]',
   'localhost',
   'a.localhost',
+  'localhost.localdomain',
   'metadata.google.internal',
   'printer.local',
   'router.lan',
