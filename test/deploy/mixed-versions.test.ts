@@ -1,4 +1,4 @@
-// A deploy from the newest release to this tree, and back, while tasks run: the old program and the new
+// A deploy from each neighbouring release to this tree, and back, while tasks run: the old program and the new
 // one work side by side on one database and one Temporal. The old program runs with the packages of
 // this tree. The schema is that of this tree from the start, because `admin migrate` comes first, and
 // gets one more step while the old program runs.
@@ -12,12 +12,12 @@ import { finalWithinMs, startCrowd } from '../chaos/client';
 import { seedOf } from '../chaos/seed';
 import { startWorld, type World } from '../chaos/world';
 import { laterStep, migrateBesideAReader } from '../releases/beside-a-reader';
-import { frozenRelease, frozenVersions } from '../releases/frozen';
+import { frozenRelease, neighbours } from '../releases/frozen';
 import { unpackProgram } from '../releases/program';
 import { until } from '../support/until';
 
-const version = frozenVersions().at(-1);
-const testUp = version === undefined ? test.skip : test;
+const versions = neighbours();
+const testUp = versions.length > 0 ? test.each(versions) : test.skip.each(['that is next']);
 
 let folder: string;
 let world: World | undefined;
@@ -32,11 +32,13 @@ async function begin(old: string, catalogue: string): Promise<World> {
   });
 }
 
-beforeAll(() => {
+beforeEach(() => {
+  running.clear();
   folder = mkdtempSync(join(tmpdir(), 'video-old-'));
 });
-afterAll(async () => {
+afterEach(async () => {
   await world?.close();
+  world = undefined;
   rmSync(folder, { recursive: true });
 });
 
@@ -61,9 +63,9 @@ const steps = [
 const { seed, random } = seedOf();
 
 testUp(
-  `a deploy to this version and back loses no task, makes none twice and charges none wrongly (CHAOS_SEED=${seed})`,
-  async () => {
-    const release = frozenRelease(version ?? '');
+  `a deploy from %s to this version and back loses no task, makes none twice and charges none wrongly (CHAOS_SEED=${seed})`,
+  async (version) => {
+    const release = frozenRelease(version);
     const old = unpackProgram(join(release.folder, 'program.json.br'), folder);
     world = await begin(old, join(release.folder, 'catalogue.yaml'));
     const { part } = world;

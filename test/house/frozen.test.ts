@@ -2,7 +2,7 @@
 // release:freeze` writes what is compared here.
 
 import { hashOf, migrations } from '../../src/database/migrations';
-import { frozenRelease, frozenVersions } from '../releases/frozen';
+import { frozenRelease, frozenVersions, neighboursOf } from '../releases/frozen';
 import { recordedNames } from '../releases/names';
 import { promises, shapeLines } from '../releases/promises';
 import { moveOf } from '../releases/rows';
@@ -40,6 +40,22 @@ testEach('everything that the release %s promises by a name is still there', (ve
   const now = new Set(promises());
   expect(kept.filter((line) => !now.has(line))).toEqual([]);
 });
+
+test.each([
+  ['1.0.0', ['1.0'], ['1.0']],
+  ['1.1.0', ['1.0'], ['1.0']],
+  ['1.1.0', ['1.0', '1.1'], ['1.0', '1.1']],
+  ['1.1.3', ['1.0', '1.1'], ['1.0', '1.1']],
+  ['1.10.0', ['1.8', '1.9', '1.10'], ['1.9', '1.10']],
+  ['1.0.4', ['1.0', '1.1'], ['1.0']],
+  ['2.0.0', ['1.8', '1.9'], ['1.9']],
+  ['1.0.0', [], []],
+])(
+  'of the frozen versions, %s runs beside its own and the one before: %j',
+  (version, frozen, beside) => {
+    expect(neighboursOf(version, frozen)).toEqual(beside);
+  },
+);
 
 test('what a request and an answer promise is found', () => {
   const shape = { type: 'object', properties: { a: { type: 'string' }, b: {} }, required: ['b'] };

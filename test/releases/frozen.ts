@@ -22,7 +22,26 @@ export interface Release extends Frozen {
 export function frozenVersions(): readonly string[] {
   return readdirSync(__dirname)
     .filter((name) => existsSync(join(__dirname, name, 'release.json')))
-    .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    .sort(inOrder);
+}
+
+const inOrder = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
+
+/**
+ * The frozen versions that may run beside this one: the minor version before, and its own, if this is a
+ * patch.
+ */
+export function neighboursOf(version: string, frozen: readonly string[]): readonly string[] {
+  const own = version.split('.').slice(0, 2).join('.');
+  const before = frozen.filter((one) => inOrder(one, own) < 0).at(-1);
+  return frozen.filter((one) => one === before || one === own);
+}
+
+/** The changelog begins with the version that this tree is, or becomes. */
+export function neighbours(): readonly string[] {
+  const changelog = readFileSync(join(__dirname, '../../CHANGELOG.md'), 'utf8');
+  const [, version = ''] = /^## (\d\S*)/m.exec(changelog) ?? [];
+  return neighboursOf(version, frozenVersions());
 }
 
 export function frozenRelease(version: string, folder = join(__dirname, version)): Release {
