@@ -55,7 +55,7 @@ const up = ['worker-1', 'worker-2', 'api-1', 'api-2'] as const;
 const back = ['api-1', 'api-2', 'worker-1', 'worker-2'] as const;
 const steps = [
   ...up.map((name) => ({ name, becomes: 'new' as const })),
-  // A way that nobody should go: new APIs with old workers only.
+  // The chart replaces APIs and workers at once, so there may be new APIs with old workers only.
   ...(['worker-1', 'worker-2'] as const).map((name) => ({ name, becomes: 'old' as const })),
   ...(['worker-1', 'worker-2'] as const).map((name) => ({ name, becomes: 'new' as const })),
   ...back.map((name) => ({ name, becomes: 'old' as const })),

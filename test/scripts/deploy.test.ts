@@ -34,8 +34,27 @@ test('a deploy migrates, tries one worker, and replaces the workers and then one
   const { status, calls, stdout } = docker.run('deploy.sh', ['b2']);
   expect({ status, calls }).toEqual({ status: 0, calls: of('b2') });
   expect(env()).toBe('A=1\nPREVIOUS_TAG=a1\nTAG=b2\n');
-  expect(stdout).toContain('To go back, run: sh deploy/compose/deploy.sh a1');
+  expect(stdout).toContain('To go back, run: sh deploy/compose/deploy.sh --back a1');
   expect(statSync(envFile()).mode & 0o777).toBe(0o600);
+});
+
+test('on the way back the APIs are replaced before the workers, and so they are after a deploy that stopped', () => {
+  writeFileSync(envFile(), 'TAG=b2\n');
+  const inOrder = [
+    ...steps.slice(0, 2),
+    ...steps.slice(5, 7),
+    ...steps.slice(2, 5),
+    ...steps.slice(7),
+  ];
+  const back = inOrder.map((step) => `TAG=a1 ${step.replace(':b2', ':a1')}`);
+  const { status, calls, stdout } = docker.run('deploy.sh', ['--back', 'a1']);
+  expect({ status, calls }).toEqual({ status: 0, calls: back });
+  expect(env()).toBe('PREVIOUS_TAG=b2\nTAG=a1\n');
+  expect(stdout).not.toContain('To go back');
+  const again = docker.run('deploy.sh', ['--back', 'a1'], [{ when: '--scale', code: 1 }]);
+  expect(again).toMatchObject({ status: 1, calls: expect.arrayContaining(back.slice(0, 6)) });
+  expect(again.stderr).toContain('run the same command again');
+  expect(docker.run('deploy.sh', ['--back'])).toMatchObject({ status: 2, calls: [] });
 });
 
 test('a deploy replaces a console that runs, and keeps the old tag if the console does not start', () => {
@@ -43,7 +62,7 @@ test('a deploy replaces a console that runs, and keeps the old tag if the consol
   const replaced = 'TAG=b2 docker compose --profile console up -d --no-deps --wait console';
   const failed = docker.run('deploy.sh', ['b2'], [runs, { when: '--wait console', code: 1 }]);
   expect(failed).toMatchObject({ status: 1, calls: [...of('b2'), replaced] });
-  expect(failed.stderr).toContain('To go back, run: sh deploy/compose/deploy.sh a1');
+  expect(failed.stderr).toContain('To go back, run: sh deploy/compose/deploy.sh --back a1');
   expect(env()).toBe('A=1\nTAG=a0\nTAG=a1\n');
   const { status, calls } = docker.run('deploy.sh', ['b2'], [runs]);
   expect({ status, calls }).toEqual({ status: 0, calls: [...of('b2'), replaced] });
@@ -51,15 +70,20 @@ test('a deploy replaces a console that runs, and keeps the old tag if the consol
 
 test.each([
   ['without the image', 'image inspect', 1, 'Nothing was changed'],
-  ['at a migration that fails', 'run --rm -T --no-deps migrate', 2, 'run as before, on a1'],
+  ['at a migration that fails', 'run --rm -T --no-deps migrate', 2, 'run as before.'],
   [
     'at the other workers',
     `${up} --wait worker`,
     5,
-    'To go back, run: sh deploy/compose/deploy.sh a1',
+    'To go back, run: sh deploy/compose/deploy.sh --back a1',
   ],
   ['at the first API', '--wait api-2', 6, 'api serves as before'],
-  ['at the second API', `${up} --wait api`, 7, 'To go back, run: sh deploy/compose/deploy.sh a1'],
+  [
+    'at the second API',
+    `${up} --wait api`,
+    7,
+    'To go back, run: sh deploy/compose/deploy.sh --back a1',
+  ],
 ])('a deploy stops %s, says so, and leaves .env as it is', (_, when, done, sentence) => {
   // The call of the second API is the end of that of the first.
   const first = { when: '--wait api-2' };
