@@ -2,7 +2,7 @@
 # Replaces the processes by those of another image, or of the same image with a changed .env, without a gap for callers
 # (docs/operations.md, "Deploys"). Stops at the first fault, and says how to go back.
 #   sh deploy/compose/deploy.sh             builds the image of this folder, with its commit as the tag
-#   sh deploy/compose/deploy.sh TAG         takes an image that is on this machine
+#   sh deploy/compose/deploy.sh TAG         takes an image that is on this machine, or where IMAGE_PREFIX in .env says
 #   sh deploy/compose/deploy.sh --back TAG  goes back to an older image: first the APIs, because new ones need new workers
 #   sh deploy/compose/deploy.sh --settings  keeps the image, and applies a change of .env
 set -eu
@@ -48,8 +48,10 @@ export TAG
 if [ -n "$(in_env WORKER_BUILD_ID)" ] && [ "$TAG" != "$old" ]; then
   stop 'WORKER_BUILD_ID is set, so another build needs the service worker-next (docs/operations.md, "Deploys").'
 fi
-docker image inspect "video-generation-service:$TAG" > /dev/null ||
-  stop "there is no image video-generation-service:$TAG. Nothing was changed."
+prefix=$(in_env IMAGE_PREFIX)
+image="${prefix}video-generation-service:$TAG"
+docker image inspect "$image" > /dev/null || { [ -n "$prefix" ] && docker pull "$image"; } ||
+  stop "there is no image $image. Nothing was changed."
 
 replace_workers() {
   echo 'Starting one worker more, to try the image'

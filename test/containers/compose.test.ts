@@ -8,7 +8,7 @@
 //   "Change a secret"               \password video_api
 //   "Images"                        npm run -s sbom
 //   deploy/helm/README.md           kubectl exec -i deploy/video-api --
-//   "Deploys"                       git pull; worker-next
+//   "Deploys"                       git fetch --tags; worker-next
 //   "Backup and restore"            docker compose cp backup:/backups/; restore.sh … files.tar;
 //                                   archive.sh base; archive.sh restore
 
@@ -372,7 +372,9 @@ test(
     const studio = await pidOf('studio');
     const before = await imagesNow();
     const started = Date.now();
-    const deploy = blockWith('git pull', { 'git pull\n': '' });
+    const deploy = blockWith('git fetch --tags', {
+      'git fetch --tags && git checkout v1.1.0 &&\n': '',
+    });
     const counts = await caller.underLoad(() => copy.sh(deploy, 15 * minutes));
     note(`deploy in ${Math.round((Date.now() - started) / 1000)} s: ${JSON.stringify(counts)}`);
     expect(Object.keys(counts)).toEqual(['200']);

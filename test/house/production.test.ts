@@ -47,7 +47,8 @@ const compose = parse(composeText, { merge: true, maxAliasCount: 1_000 }) as {
   readonly configs?: unknown;
 };
 const { services } = compose;
-const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('video-'));
+const isOurs = ({ image }: Service) => image.includes('video-generation-');
+const ours = Object.entries(services).filter(([, service]) => isOurs(service));
 const channelKeys = keysOfChannels();
 /** Variables of the compose files that are no settings of the service. */
 const ofCompose = [
@@ -61,6 +62,7 @@ const ofCompose = [
   'PROMETHEUS_PORT',
   'ALERTMANAGER_PORT',
   'GRAFANA_PORT',
+  'IMAGE_PREFIX',
   'TAG',
   'NEXT_TAG',
   'STUDIO_TAG',
@@ -169,7 +171,10 @@ describe('docker-compose.yml', () => {
     const { WORKER_BUILD_ID: build, ...rest } = environment ?? {};
     const { WORKER_BUILD_ID: __, ...same } = present.environment ?? {};
     expect(rest).toEqual(same);
-    expect([profiles, image]).toEqual([['next'], `video-generation-service:${build}`]);
+    expect([profiles, image]).toEqual([
+      ['next'],
+      `\${IMAGE_PREFIX:-}video-generation-service:${build}`,
+    ]);
   });
 
   test.each(ours.map(([name]) => name))('the service %s starts a process of the table', (name) => {
@@ -465,10 +470,11 @@ describe('docker-compose.yml', () => {
   test.each(Object.keys(services))(
     'the service %s has a restart policy, and its image has a version',
     (name) => {
-      const { restart, image } = services[name] as Service;
+      const service = services[name] as Service;
+      const { restart, image } = service;
       const ends = ['admin', 'temporal-cli'].includes(name);
       expect(restart).toMatch(ends ? /^no$/ : /^(unless-stopped|on-failure:\d+)$/);
-      if (!image.startsWith('video-'))
+      if (!isOurs(service))
         expect(image).toMatch(/^[\w/-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/);
     },
   );
@@ -693,6 +699,10 @@ describe('Dockerfile', () => {
       ours.length - 2,
     );
     expect(tagOf('studio')).toBe('video-generation-studio:local');
+    const published = { IMAGE_PREFIX: 'example.com/video/', TAG: '1.2.3' };
+    expect(fill(services.api?.image ?? '', published)).toBe(
+      'example.com/video/video-generation-service:1.2.3',
+    );
   });
 
   test('every process of ours has a process 1 that passes signals on', () => {

@@ -57,6 +57,25 @@ test('on the way back the APIs are replaced before the workers, and so they are 
   expect(docker.run('deploy.sh', ['--back'])).toMatchObject({ status: 2, calls: [] });
 });
 
+test('an image that is not on this machine is pulled from where the images are published', () => {
+  const absent = { when: 'image inspect', code: 1 };
+  expect(docker.run('deploy.sh', ['1.2.3'], [absent]).calls).toHaveLength(1);
+  writeFileSync(envFile(), 'TAG=1.2.2\nIMAGE_PREFIX=example.com/video/\n');
+  const image = 'example.com/video/video-generation-service:1.2.3';
+  const { status, calls } = docker.run('deploy.sh', ['1.2.3'], [absent]);
+  expect([status, ...calls.slice(0, 3)]).toEqual([
+    0,
+    `TAG=1.2.3 docker image inspect ${image}`,
+    `TAG=1.2.3 docker pull ${image}`,
+    'TAG=1.2.3 docker compose run --rm -T --no-deps migrate',
+  ]);
+  const failed = docker.run('deploy.sh', ['1.2.3'], [absent, { when: 'docker pull', code: 1 }]);
+  expect(failed).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('Nothing was changed'),
+  });
+});
+
 test('a deploy replaces a console that runs, and keeps the old tag if the console does not start', () => {
   const runs = { when: 'ps -q console', says: 'ccc' };
   const replaced = 'TAG=b2 docker compose --profile console up -d --no-deps --wait console';
