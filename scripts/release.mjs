@@ -132,7 +132,7 @@ async function build(folder, about, notes) {
   rmSync(drafts, { recursive: true });
   for (const [name, text] of Object.entries(await bills(about.version)))
     writeFileSync(join(folder, name), text);
-  writeFileSync(join(folder, 'NOTES.md'), notes);
+  writeFileSync(join(folder, 'NOTES.md'), withWholeLinks(notes, about));
   const lines = [];
   // A registry knows the images by the hashes of their manifests, not by those of the archives.
   for (const name of readdirSync(folder)
@@ -140,6 +140,11 @@ async function build(folder, about, notes) {
     .sort())
     lines.push(`${await hashOf(join(folder, name))}  ${name}\n`);
   writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
+}
+
+/** The page of a release is beside no file of this folder. */
+function withWholeLinks(text, { version, source }) {
+  return source ? text.replace(/\]\((?![a-z]+:|#)/g, `](${source}/blob/v${version}/`) : text;
 }
 
 async function hashOf(file) {

@@ -1,7 +1,8 @@
 """Builds the package for pip with the standard library alone (PEP 517).
 
-A wheel is a zip file: the modules, and three files that describe them. A source distribution is
-a tar file: this folder, and one file that describes it. Equal sources give equal bytes.
+A wheel is a zip file: the modules, the license, and three files that describe them. A source
+distribution is a tar file: this folder, the license, and one file that describes them. Equal
+sources give equal bytes.
 """
 
 from __future__ import annotations
@@ -49,6 +50,12 @@ def _metadata() -> str:
     return "\n".join(lines) + "\n\n" + (HERE / "README.md").read_text("utf-8")
 
 
+def _license() -> bytes:
+    """That of the whole project; a source distribution has it in this folder."""
+    places = (HERE / "LICENSE", HERE.parent.parent / "LICENSE")
+    return next(place for place in places if place.exists()).read_bytes()
+
+
 def _modules() -> Dict[str, bytes]:
     return {
         f"{PACKAGE}/{path.name}": path.read_bytes()
@@ -65,6 +72,7 @@ def build_wheel(
     stem = f"{PACKAGE}-{_said('version')}"
     info = f"{stem}.dist-info"
     files = _modules()
+    files[f"{info}/LICENSE"] = _license()
     files[f"{info}/METADATA"] = _metadata().encode()
     files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: build_wheel\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = "".join(f"{name},{_digest(data)},{len(data)}\n" for name, data in files.items())
@@ -84,6 +92,7 @@ def build_sdist(sdist_directory: str, config_settings: Optional[Dict[str, Any]] 
     described = ["README.md", "build_wheel.py", "pyproject.toml"]
     files = {name: (HERE / name).read_bytes() for name in described}
     files.update(_modules())
+    files["LICENSE"] = _license()
     files["PKG-INFO"] = _metadata().encode()
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as archive:

@@ -82,6 +82,7 @@ describeWithGo(`the chart${why}`, () => {
   });
 
   test.each([
+    ['an empty place of the image', 'image.repository=', 'image.repository is empty'],
     [
       'an empty address of Temporal',
       'settings.TEMPORAL_ADDRESS=',
@@ -266,7 +267,7 @@ workers:
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'video-worker-next',
     );
     const [container] = next?.spec.template.spec.containers ?? [];
-    expect(container?.image).toBe('video-generation-service:b2');
+    expect(container?.image).toBe('registry.example.com/video-generation-service:b2');
     expect(container?.env).toContainEqual({ name: 'WORKER_BUILD_ID', value: 'b2' });
     expect(next?.spec.replicas).toBeUndefined();
     const scaler = all.find(

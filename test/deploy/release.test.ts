@@ -1,5 +1,6 @@
 // Makes a release without its tag, and uses what it built as a stranger does, outside the project.
 
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,6 +41,31 @@ test('a dry run says what a release would do, and the hashes are those of the fi
     const data = await readFile(join(built, name));
     expect([name, createHash('sha256').update(data).digest('hex')]).toEqual([name, hash]);
   }
+});
+
+const outputOf = (command: string, ...args: readonly string[]) =>
+  execFileSync(command, args, { encoding: 'utf8' });
+
+test('each of the packages and the chart has the license', async () => {
+  const license = await readFile(join(project, 'LICENSE'), 'utf8');
+  const path = (name: string) => join(built, name);
+  const stem = `video_generation_client-${version}`;
+  for (const [file, name] of [
+    [`video-generation-client-${version}.tgz`, 'package/LICENSE'],
+    [`video-generation-service-chart-${version}.tgz`, 'video-generation-service/LICENSE'],
+    [`${stem}.tar.gz`, `${stem}/LICENSE`],
+  ] as const)
+    expect([file, outputOf('tar', '-xzOf', path(file), name)]).toEqual([file, license]);
+  const read =
+    'import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode(), end="")';
+  const wheel = [path(`${stem}-py3-none-any.whl`), `${stem}.dist-info/LICENSE`];
+  expect(outputOf('python3', '-c', read, ...wheel)).toBe(license);
+});
+
+test('the notes of the release lead to the files of its tag', async () => {
+  const notes = await readFile(join(built, 'NOTES.md'), 'utf8');
+  expect(notes).toContain(`](https://example.com/owner/video/blob/v${version}/docs/api.md)`);
+  expect(notes.match(/\]\((?!https:)[^)]*/g)).toBeNull();
 });
 
 test('each of the packages and the chart has a bill of materials with its version', async () => {

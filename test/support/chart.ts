@@ -23,6 +23,7 @@ export const why = go
 export const describeWithGo = go ? describe : describe.skip;
 
 export const least = [
+  ...['--set', 'image.repository=registry.example.com/video-generation-service'],
   ...['--set', 'settings.TEMPORAL_ADDRESS=temporal.example.com:7233'],
   ...['--set', 'secrets.service=video,secrets.api=video-api'],
   ...['--set', 'secrets.worker=video-worker,secrets.migrate=video-migrate'],

@@ -34,12 +34,13 @@ each with or without pod.
 {{/* The image of a container. Takes root, and tag: the tag of a pool, or empty. */}}
 {{- define "video.image" -}}
 {{- $image := .root.Values.image -}}
+{{- $repository := required "image.repository is empty: name where the image of the service is" $image.repository -}}
 {{- if .tag -}}
-{{ $image.repository }}:{{ .tag }}
+{{ $repository }}:{{ .tag }}
 {{- else if $image.digest -}}
-{{ $image.repository }}@{{ $image.digest }}
+{{ $repository }}@{{ $image.digest }}
 {{- else -}}
-{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{ $repository }}:{{ $image.tag | default .root.Chart.AppVersion }}
 {{- end -}}
 {{- end -}}
 

@@ -40,7 +40,7 @@ export async function packChart(folder, version) {
     `--transform=s,^[.],${name},`,
     '--use-compress-program=gzip -n',
     ...['-cf', join(folder, `${name}-chart-${version}.tgz`)],
-    ...['-C', join(root, 'deploy/helm'), '.'],
+    ...['-C', join(root, 'deploy/helm'), '.', '-C', root, './LICENSE'],
   ]);
 }
 
