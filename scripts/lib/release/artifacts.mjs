@@ -78,7 +78,7 @@ export async function packImages(folder, { version, commit, source }, platforms)
   }
 }
 
-/** The bills of materials, by file name. The images share one, because the studio only adds to the service. */
+/** The bills of materials, by file name. The images share one: what is in either. */
 export async function bills(version) {
   const service = await run(process.execPath, [join(root, 'scripts/sbom.mjs')]);
   const described = readFileSync(join(root, 'clients/python/pyproject.toml'), 'utf8');
