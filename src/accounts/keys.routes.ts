@@ -22,6 +22,7 @@ export function keyRoutes(router: KeyedRouter): void {
   router.post('/v1/account/keys', async (ctx) => {
     const { db, caller } = ctx.state;
     const wanted = readKey(await readJsonBody(ctx.req, bodyBytesMax));
+    ctx.state.isMaking = true;
     const made = await makeOwnKey(db, caller.keyId, wanted);
     if (made.outcome !== 'made') return refuse(ctx, refusalsOf[made.outcome]);
     // The key is shown only here, so a fault of this read must not hide it.

@@ -30,6 +30,7 @@ export function webhookRoutes(
     const { accountId } = caller;
     const sent = await readJsonBody(ctx.req, bodyBytesMax);
     const wanted = readWebhook(sent, settings.dangerouslyAllowHosts);
+    ctx.state.isMaking = true;
     const made = await createWebhook(db, { accountId, ...wanted, max: webhooksMax, nowMs: now() });
     if (!made) return refuse(ctx, limitReached);
     ctx.status = 201;

@@ -85,6 +85,7 @@ const upload: ZodOpenApiOperationObject = {
       'upload_limit_reached',
       'request_too_large',
       'unsupported_media_type',
+      'outcome_unknown',
     ),
   },
 };

@@ -39,6 +39,7 @@ export const keyPaths: ZodOpenApiPathsObject = {
           'key_limit_reached',
           'request_too_large',
           'unsupported_media_type',
+          'outcome_unknown',
         ),
       },
     },

@@ -207,7 +207,7 @@ const sentences: Readonly<
     'The service cannot answer at the moment. Try again shortly.',
   ],
   outcome_unknown: [
-    'it is not known whether the create stored its task; `Location` names it',
+    'it is not known whether this was done; `Location` names the task of a create; look at the list of keys, webhooks or files first',
     'It is not known whether the task task_… was stored. If it was, it runs. Repeat the call with the same Idempotency-Key, or look for the task at its Location.',
   ],
 };

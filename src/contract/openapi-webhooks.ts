@@ -50,6 +50,7 @@ export const webhookPaths: ZodOpenApiPathsObject = {
           'webhook_limit_reached',
           'request_too_large',
           'unsupported_media_type',
+          'outcome_unknown',
         ),
       },
     },

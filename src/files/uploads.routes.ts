@@ -36,7 +36,9 @@ export function uploadRoutes(
   };
 
   router.post('/v1/files', async (ctx) => {
-    ctx.body = show(await storeUpload(deps, ctx, await readUpload(ctx)));
+    const sent = await readUpload(ctx);
+    ctx.state.isMaking = true;
+    ctx.body = show(await storeUpload(deps, ctx, sent));
   });
 
   router.get('/v1/files', async (ctx) => {

@@ -23,6 +23,8 @@ export interface ApiState {
   taskId?: string;
   fileId?: string;
   code?: string;
+  /** The call begins to make something that its repeat would make a second time. */
+  isMaking?: boolean;
   /** The caller closed the connection, so nobody gets the answer. It counts as no error of ours. */
   isAbandoned?: boolean;
   answeredBy?: 'workflow' | 'row';

@@ -26,12 +26,13 @@ test.each([
     const { db, storage } = api;
     await db('files').delete();
     cutter.cutAt("set state = 'stored', length", when);
-    const { status } = await fetch(`${api.url}/v1/files`, {
+    const reply = await fetch(`${api.url}/v1/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.apiKey}` },
       body: mp4(4),
     });
-    expect([status, cutter.hasCut()]).toEqual([503, true]);
+    expect([reply.status, cutter.hasCut()]).toEqual([503, true]);
+    expect(await reply.json()).toMatchObject({ error: { code: 'outcome_unknown' } });
     const [row] = await db('files').select('state', 'key');
     expect(row.state).toBe(state);
     expect(await lengthOf(storage, row.key)).toBe(mp4(4).length);
