@@ -1,18 +1,20 @@
 // GET of an account's keys, and POST and DELETE with a key that manages keys.
 
+import type { Catalogue } from '../catalogue/catalogue.rules';
 import type { Refusal } from '../contract/error';
 import { oneRefusal } from '../contract/faults';
-import { readField, unknownFields } from '../contract/field';
+import { invalid, readField, unknownFields } from '../contract/field';
 import { keyFields } from '../contract/key-schema';
 import { bodyBytesMax, readJsonBody } from '../gateway/body';
 import { type KeyedRouter, Refused, refuse } from '../gateway/context';
+import type { KeyedDeps } from '../gateway/deps';
 import { findKey, isKeyId, type KeyRow } from './keys.rows';
 import { endOwnKey, listOwnKeys, liveKeysMax, type MadeKey, makeOwnKey } from './own-keys.rows';
 
-// All that live, and as many that ended.
+// Of keys that customers make: all that live, and as many that ended.
 const shownMax = 2 * liveKeysMax;
 
-export function keyRoutes(router: KeyedRouter): void {
+export function keyRoutes(router: KeyedRouter, { catalogue }: KeyedDeps): void {
   router.get('/v1/account/keys', async (ctx) => {
     const { db, caller } = ctx.state;
     const keys = await listOwnKeys(db, caller.accountId, shownMax);
@@ -21,7 +23,7 @@ export function keyRoutes(router: KeyedRouter): void {
 
   router.post('/v1/account/keys', async (ctx) => {
     const { db, caller } = ctx.state;
-    const wanted = readKey(await readJsonBody(ctx.req, bodyBytesMax));
+    const wanted = readKey(await readJsonBody(ctx.req, bodyBytesMax), catalogue());
     ctx.state.isMaking = true;
     const made = await makeOwnKey(db, caller.keyId, wanted);
     if (made.outcome !== 'made') return refuse(ctx, refusalsOf[made.outcome]);
@@ -44,12 +46,15 @@ export function keyRoutes(router: KeyedRouter): void {
   });
 }
 
-function readKey(sent: Readonly<Record<string, unknown>>) {
+function readKey(sent: Readonly<Record<string, unknown>>, catalogue: Catalogue) {
   const faults = unknownFields(sent, keyFields);
   const field = <T>(name: keyof typeof keyFields) =>
     readField<T>(keyFields[name], name, sent[name], faults);
   const name = field<string>('name') ?? '';
   const models = field<string[]>('models');
+  // A key that is limited to such a model could create no task.
+  const unknown = models?.find((model) => !Object.hasOwn(catalogue.models, model));
+  if (unknown !== undefined) faults.push(invalid('models', `there is no model "${unknown}".`));
   const expiresAt = field<number>('expires_at');
   if (faults.length > 0) throw new Refused(oneRefusal(faults));
   return {

@@ -47,17 +47,20 @@ export async function endOwnKey(
   return rows[0]?.outcome ?? 'not_allowed';
 }
 
-/** The keys of an account: those that live, and then those that ended. */
+const isLive = 'revoked_at is null and coalesce(expires_at > now(), true)';
+
+/** The keys of an account: all that live, and then, up to the limit, those that ended. */
 export async function listOwnKeys(
   db: Knex,
   accountId: string,
   limit: number,
 ): Promise<readonly KeyRow[]> {
   const { rows } = await db.raw<{ rows: KeyRow[] }>(
-    `select ${keyColumns} from api_keys where account_id = ?
-      order by revoked_at is null and coalesce(expires_at > now(), true) desc, created_at desc, id desc
-      limit ?`,
-    [accountId, limit],
+    `select ${keyColumns} from api_keys where account_id = :accountId
+      order by ${isLive} desc, created_at desc, id desc
+      limit greatest(:limit, (select count(*) from api_keys
+                               where account_id = :accountId and ${isLive}))`,
+    { accountId, limit },
   );
   return rows;
 }

@@ -87,7 +87,7 @@ export function createApp(deps: ApiDeps): Koa<ApiState> {
   usageRoutes(routes);
   webhookRoutes(routes, deps);
   alertRoutes(routes);
-  keyRoutes(routes);
+  keyRoutes(routes, deps);
   uploadRoutes(routes, deps, { lookUps, sendBytes, unknownLookups });
 
   app.use(observeRequests(deps));

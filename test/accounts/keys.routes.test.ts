@@ -88,6 +88,25 @@ test.each([
   expect([status, json.error]).toMatchObject([400, { code: 'invalid_value', param }]);
 });
 
+test('a key is not limited to a model that does not exist', async () => {
+  const { make } = await anAccount();
+  const { status, json } = await make({ models: ['studio-2.0', 'toString'] });
+  expect([status, json.error]).toMatchObject([400, { code: 'invalid_value', param: 'models' }]);
+  expect(json.error.message).toContain('"toString"');
+});
+
+test('the list of keys has every valid key', async () => {
+  const { accountId, ask } = await anAccount();
+  for (let count = 0; count < 99; count += 1) await createKey(api.db, { accountId });
+  const shown = async () => (await ask('GET', path)).json.data;
+  // The account had two.
+  expect(await shown()).toHaveLength(101);
+  const [{ id: revoked }] = await shown();
+  await ask('DELETE', `${path}/${revoked}`);
+  expect(await shown()).toHaveLength(100);
+  expect(JSON.stringify(await shown())).not.toContain(revoked);
+});
+
 test('an account has at most fifty valid keys, also when they are made at the same time', async () => {
   const { accountId, ask, make } = await anAccount();
   const others: string[] = [];
