@@ -48,23 +48,26 @@ test.each([
 
 const list = (items: readonly unknown[]) => JSON.stringify({ list: items });
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
-const tooMany = { fault: 'it holds more than 1000 names and elements' };
+const tooManyNames = { fault: 'it holds more than 1000 names' };
+const tooMany = { fault: 'it holds more than 17000 elements of lists' };
 const tooDeep = { fault: 'it is nested more than 32 levels deep' };
 
 test.each<[name: string, text: string, counted: ReturnType<typeof parseSafeJson> | null]>([
-  ['a name and 999 elements', list(Array(999).fill(1)), null],
-  ['a name and 1,000 elements', list(Array(1_000).fill(1)), tooMany],
-  ['a name and 999 empty objects', list(Array(999).fill({})), null],
-  ['a name and 1,000 empty lists', list(Array(1_000).fill([])), tooMany],
-  ['a name and 500 lists of one', list(Array(500).fill([1])), tooMany],
-  ['the same name 1,001 times', `{${'"a":1,'.repeat(1_000)}"a":1}`, tooMany],
-  ['commas and brackets inside a string', list([',[{\\",'.repeat(2_000)]), null],
+  ['17,000 elements', list(Array(17_000).fill(1)), null],
+  ['17,001 elements', list(Array(17_001).fill(1)), tooMany],
+  ['17,000 empty objects', list(Array(17_000).fill({})), null],
+  ['17,001 empty lists', list(Array(17_001).fill([])), tooMany],
+  ['9,000 lists of one', list(Array(9_000).fill([1])), tooMany],
+  ['a list in 999 objects of one name', list(Array(999).fill({ a: 1 })), null],
+  ['a list in 1,000 objects of one name', list(Array(1_000).fill({ a: 1 })), tooManyNames],
+  ['the same name 1,001 times', `{${'"a":1,'.repeat(1_000)}"a":1}`, tooManyNames],
+  ['commas, colons and brackets inside a string', list([',:[{\\",'.repeat(20_000)]), null],
   ['spaces in empty objects', `{"a":[${'{ } , '.repeat(998)}0]}`, null],
   ['32 levels', deep(32), null],
   ['33 levels', deep(33), tooDeep],
   ['two branches of 32 levels', list([]).replace('[]', `[${deep(30)},${deep(30)}]`), null],
   ['a hundred thousand brackets', '['.repeat(100_000), tooDeep],
-  ['names without an end', '{"a":1,'.repeat(10) + '"a":1,'.repeat(5_000), tooMany],
+  ['names without an end', '{"a":1,'.repeat(10) + '"a":1,'.repeat(5_000), tooManyNames],
 ])('the limits for names, elements and levels are applied to %s', (_, text, counted) => {
   expect(parseSafeJson(text)).toEqual(counted ?? { value: JSON.parse(text) });
 });

@@ -189,7 +189,8 @@ describe('request bodies', () => {
       400,
       'invalid_value',
     ],
-    ['with 4,001 names and elements', `{"x":[${'0,'.repeat(3_999)}0]}`, {}, 400, 'invalid_json'],
+    ['with 1,001 names', `{${'"a":0,'.repeat(1_000)}"a":0}`, {}, 400, 'invalid_json'],
+    ['with 17,001 elements', `{"x":[${'0,'.repeat(17_000)}0]}`, {}, 400, 'invalid_json'],
     [
       'of 32 levels, which are allowed, but with an empty model name',
       `{"model":"","x":${nested(31)}}`,
