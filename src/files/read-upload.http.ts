@@ -102,20 +102,22 @@ interface FormReader {
   readonly limits?: Partial<typeof formLimits>;
   /** Gets each field that is no file. `isCut` is true if its text is longer than the limit. */
   readonly field?: (name: string, text: string, isCut: boolean) => void;
+  /** The form has more fields than the limit. */
+  readonly tooMany?: () => void;
 }
 
 /** Returns undefined if the form has no file. All fields were read then. */
 export async function readForm(
   ctx: ApiCall,
-  { limits, field }: FormReader = {},
+  { limits, field, tooMany }: FormReader = {},
 ): Promise<SentFile | undefined> {
   const declaredBytes = prepareRead(ctx);
   const request = ctx.req;
   const form = openForm(request, { ...formLimits, ...limits });
   if (field) {
     form.on('field', (name, text, isNameCut, isCut) => field(name, text, isNameCut || isCut));
-    form.once('fieldsLimit', () => field('', '', true));
   }
+  if (tooMany) for (const limit of ['fieldsLimit', 'partsLimit']) form.once(limit, tooMany);
   let bytes: Readable | undefined;
   const complete = new Promise<void>((resolve, reject) => {
     const fail = (error: Refused) => {

@@ -286,7 +286,7 @@ describe('the metadata of a form', () => {
 });
 
 const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`;
-const many = `[${'1,'.repeat(1_350)}1]`;
+const many = `[${'1,'.repeat(17_350)}1]`;
 
 test.each([
   ['a NUL in a text', [['prompt', 'a\0b']]],
@@ -303,6 +303,37 @@ test.each([
   const others = fieldsOf(video).filter(([name]) => !named.includes(name));
   const { status, json } = await sendForm([...others, ...fields]);
   expect([status, json.error.code]).toEqual([400, 'invalid_value']);
+});
+
+const manyFields = (count: number): [string, string][] =>
+  Array.from({ length: count }, (_, n) => [`metadata[n${n}]`, '1']);
+
+test.each([
+  ['200 KB in one field', [['prompt', 'x'.repeat(200_000)]], 413, /131072 bytes/],
+  ['140 KB in two fields', ['a', 'b'].map((at) => [at, 'x'.repeat(70_000)]), 413, /131072 bytes/],
+  ['140 KB of 47,000 characters', [['prompt', '猫'.repeat(47_000)]], 413, /131072 bytes/],
+  ['too many fields', manyFields(201), 400, /at most 200 fields/],
+  [
+    'a file and too many fields',
+    [['input_reference', picture()], ...manyFields(201)],
+    400,
+    /200 f/,
+  ],
+] as [string, [string, string | Blob][], number, RegExp][])(
+  'a form with %s is refused with its limit',
+  async (_name, fields, expected, message) => {
+    const { status, json } = await sendForm(fields);
+    const code = expected === 413 ? 'request_too_large' : 'invalid_value';
+    expect([status, json.error.code]).toEqual([expected, code]);
+    expect(json.error.message).toMatch(message);
+  },
+);
+
+test('a form may have 200 fields and a file', async () => {
+  const others = manyFields(200 - fieldsOf(video).length);
+  const file: [string, Blob] = ['input_reference', picture()];
+  const { status, json } = await sendForm([...fieldsOf(video), file, ...others]);
+  expect([status, json.error?.message]).toEqual([200, undefined]);
 });
 
 test('a prompt of a form may be a list with many digits', async () => {

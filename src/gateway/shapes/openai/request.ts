@@ -28,7 +28,8 @@ const references = {
   audio_reference: 'audios',
 } as const;
 const lists = { image: 'images', video: 'videos', audio: 'audios' } as const;
-const formLimits = { fields: 200, fieldSize: bodyBytesMax, parts: 201 };
+const fieldsMax = 200;
+const formLimits = { fields: fieldsMax, fieldSize: bodyBytesMax, parts: fieldsMax + 1 };
 
 export async function readOpenAiRequest(
   deps: KeyedDeps,
@@ -40,13 +41,16 @@ export async function readOpenAiRequest(
   }
   const fields: [string, string][] = [];
   let left = bodyBytesMax;
-  let isTooLarge = false;
+  let fault: Refused | undefined;
   const sent = await readForm(ctx, {
     limits: formLimits,
     field: (name, text, isCut) => {
-      left -= name.length + text.length;
-      isTooLarge ||= isCut || left < 0;
-      if (!isTooLarge) fields.push([name, text]);
+      left -= Buffer.byteLength(name) + Buffer.byteLength(text);
+      if (isCut || left < 0) fault ??= tooLarge();
+      if (!fault) fields.push([name, text]);
+    },
+    tooMany: () => {
+      fault ??= refused('', `A form may have at most ${fieldsMax} fields.`);
     },
   });
   if (sent && sent.field !== fileField) {
@@ -60,8 +64,7 @@ export async function readOpenAiRequest(
   // A repeat makes an upload only to be compared with the first call, which has filled the limits.
   const file = sent ? await storeUpload(deps, ctx, sent, await isRepeat(ctx)) : null;
   try {
-    if (isTooLarge)
-      throw refused('', `the fields of a form may have at most ${bodyBytesMax} bytes.`);
+    if (fault) throw fault;
     const body = translated(checked(objectOf(fields)));
     return file ? withFile(body, file) : { body, file };
   } catch (error) {
@@ -137,6 +140,11 @@ function addressIn(name: string, value: unknown): string {
 function asList(value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value : [value];
+}
+
+function tooLarge(): Refused {
+  const message = `The fields of a form may have at most ${bodyBytesMax} bytes together.`;
+  return new Refused({ code: 'request_too_large', param: '', message });
 }
 
 function refused(param: string, sentence: string): Refused {
