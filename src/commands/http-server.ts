@@ -11,6 +11,7 @@ import {
 import { type AddressInfo, Socket } from 'node:net';
 import { CommandError } from './command';
 import { type ConnectionLimits, limitConnections } from './connection-shares';
+import { refuseByHeaders, refuseLate, refuseMalformed } from './own-refusals';
 import { unifyTarget } from './request-target';
 
 interface Listening {
@@ -28,6 +29,8 @@ const limits = {
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 5_000,
   maxHeaderSize: 16 * 1024,
+  // The handler refuses such a request itself (own-refusals.ts).
+  requireHostHeader: false,
 };
 
 // The time limit of a body that is not an upload.
@@ -92,7 +95,7 @@ export async function listen(
   const { connectionsMax, connectionsPerAddressMax } = options;
   const { isUpload = () => false, replyLimits = {} } = options;
   const replies = { ...usualReplies, ...replyLimits };
-  const handle = handleTogether(handler);
+  const handle = handleTogether(refuseByHeaders(handler));
   const serve: RequestListener = (request, response) => {
     // A request that comes before the reply to an earlier one of its connection waits for that reply.
     // Node would not tell its own reply, which has no socket yet, that the connection has closed.
@@ -134,8 +137,11 @@ export async function listen(
     });
     serve(request, response);
   });
+  server.on('checkExpectation', serve);
+  refuseMalformed(server);
   if (connectionsMax) limitConnections(server, { connectionsMax, connectionsPerAddressMax });
-  // Node would leave out the headers behind this number, for example an Idempotency-Key. Their size is limited.
+  // Node would leave out the headers behind this number, for example an Idempotency-Key. Their size
+  // is limited.
   server.maxHeadersCount = 0;
   server.maxRequestsPerSocket = 1_000;
   await bind(server, host, port, setting);
@@ -165,7 +171,7 @@ function handleTogether(handler: RequestListener): RequestListener {
   };
 }
 
-/** If the body takes too long, answers 408 and ends the connection, as Node does. */
+/** If the body takes too long, answers 408 and ends the connection. */
 function limitBodyTime(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
@@ -174,9 +180,7 @@ function limitBodyTime(request: IncomingMessage, response: ServerResponse): void
     // Node has parsed such a body completely, and no handler has read from the body yet.
     if (request.readableLength === Number(length) || request.complete || request.destroyed) return;
     const late = setTimeout(() => {
-      if (!response.headersSent) {
-        request.socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
-      }
+      refuseLate(request, response);
       if (response.writableFinished) request.socket.destroy();
       else request.socket.destroySoon();
     }, bodyMs);

@@ -5,8 +5,10 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listen } from '../../src/commands/http-server';
+import { errorSchema } from '../../src/contract/reply-schema';
 import { until } from '../support/until';
 
+const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
 let server: Awaited<ReturnType<typeof listen>>;
 const sockets: Socket[] = [];
 beforeAll(async () => {
@@ -62,6 +64,39 @@ test('a request that the server refuses before it reads the body gets no 100 Con
   await until('it is answered', () => state.closed);
   expect(state.text).toMatch(/^HTTP\/1\.1 413 /);
   expect(state.text).not.toContain('100 Continue');
+});
+
+function expectRefusal(text: string, status: number, code: string) {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(head).toMatch(/^x-request-id: [0-9a-f-]{36}$/im);
+  expect(Number(/^content-length: (\d+)$/im.exec(head)?.[1])).toBe(Buffer.byteLength(body));
+  const { error } = errorSchema.parse(JSON.parse(body));
+  expect([error.type, error.code]).toEqual(['invalid_request_error', code]);
+}
+
+test.each([
+  ['malformed HTTP', 'GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n', 400, 'malformed_http'],
+  ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400, 'malformed_http'],
+  ['a malformed chunk', `${chunked}x\r\n`, 400, 'malformed_http'],
+  ['long extensions', `${chunked}1;${'x'.repeat(20_000)}\r\n`, 413, 'request_too_large'],
+  ['an expectation', 'POST / HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n', 417, 'expectation_failed'],
+  [
+    'large headers',
+    `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(17_000)}\r\n\r\n`,
+    431,
+    'headers_too_large',
+  ],
+])('a request with %s is refused with a request id and an error', async (_, text, status, code) => {
+  const socket = connect(server.port, '127.0.0.1');
+  sockets.push(socket);
+  const state = { closed: false, text: '' };
+  socket.on('error', () => undefined);
+  socket.on('data', (part) => (state.text += String(part)));
+  socket.on('close', () => (state.closed = true));
+  socket.write(text);
+  await until('it is answered', () => state.closed);
+  expectRefusal(state.text, status, code);
 });
 
 describe('a refused request with a large body', () => {
@@ -143,7 +178,7 @@ test.concurrent('a body that does not arrive is answered 408, but an upload may 
   const upload = send('/upload');
   const other = send('/');
   await until('the other is cut', () => other.state.closed, 60_000);
-  expect(other.state.text).toMatch(/^HTTP\/1\.1 408 /);
+  expectRefusal(other.state.text, 408, 'request_timeout');
   expect(upload.state).toEqual({ closed: false, text: '' });
   upload.socket.write('12345');
   await until('the upload is answered', () => upload.state.text.includes('taken'));

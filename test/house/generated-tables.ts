@@ -3,8 +3,8 @@
 
 import { readConfig, type SettingRow, settingRows } from '../../src/config/config';
 import { refusals } from '../../src/contract/error';
+import { meaningOf } from '../../src/contract/error-sentences';
 import { createOpenApiDocument } from '../../src/contract/openapi';
-import { meaningOf } from '../../src/contract/openapi-parts';
 import { atOnceTable, limitsOf, rateTable } from '../../src/gateway/limit-table';
 import { alertRules } from '../telemetry/ops';
 
