@@ -3,7 +3,7 @@
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await isSo())) {

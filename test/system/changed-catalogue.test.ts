@@ -90,7 +90,7 @@ const cases = sides.flatMap((first) => changes.map((change): Case => ({ ...chang
 let run: Awaited<ReturnType<typeof playAll>>;
 beforeAll(async () => {
   run = await playAll(cases);
-}, 900_000);
+}, 1_500_000);
 afterAll(() => run?.close());
 
 const numbered = cases.map((one, number) => [one.name, one.first, number] as const);

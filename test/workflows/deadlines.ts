@@ -26,6 +26,7 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
   // The channel is full, and the task never gets its turn.
   if (stage === 'waiting') world.script.submit = () => ({ outcome: 'waiting', channel: 'studio' });
   const plan = stage === 'enhancing' ? anEnhancedPlan() : aPlan();
+  const began = performance.now();
   const task = await world.start(aTaskInput({ plan: { ...plan, expiresAfterSeconds: seconds } }));
   await task.admitted();
   if (after > 0) await world.env.sleep(Math.floor(after * seconds) * 1_000);
@@ -33,7 +34,6 @@ async function expectExpired(world: World, { seconds, stage, after }: Deadline):
     await task.report({ kind: 'generation', upstreamId: 'job-generation', status: 'running' });
   }
   if (stage === 'enhancing') await task.report(aSuccess());
-  const began = performance.now();
   const object = await task.result();
   const worked = (performance.now() - began) / 1_000;
   expect(object).toMatchObject({
