@@ -10,7 +10,7 @@ import { startWorld, type World } from './world';
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ apis: 2, workers: 1 });
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 test('a budget for 10 tasks accepts exactly 10 of 100 simultaneous creates through two API processes', async () => {

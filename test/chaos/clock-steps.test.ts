@@ -32,7 +32,7 @@ beforeAll(async () => {
     workerEnvironment: () => stepping,
     apiEnvironment: stepping,
   });
-}, 120_000);
+});
 afterAll(async () => {
   await world?.close();
   await rm(folder, { recursive: true, force: true });

@@ -23,7 +23,7 @@ beforeAll(async () => {
       CLOCK_SHIFT_MS: String(n === 0 ? hourMs : -hourMs),
     }),
   });
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 /**

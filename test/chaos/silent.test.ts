@@ -14,7 +14,7 @@ const margin = 4;
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ apis: 1, workers: 1 });
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 async function answerMs(path: string, init: RequestInit = {}): Promise<number> {
@@ -55,7 +55,7 @@ test('if the connections of an API to PostgreSQL fall silent, /readyz is a 503, 
   expect(Math.max(...first)).toBeLessThan(answeredWithinMs * margin);
   await until('the API is ready again', async () => (await statusOf('/readyz')) === 200);
   expect(link.fired).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test('the end of a job is noticed although all connections of its worker to PostgreSQL fell silent', async () => {
   const task = startTask(world);

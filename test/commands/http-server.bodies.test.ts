@@ -182,4 +182,4 @@ test.concurrent('a body that does not arrive is answered 408, but an upload may 
   expect(upload.state).toEqual({ closed: false, text: '' });
   upload.socket.write('12345');
   await until('the upload is answered', () => upload.state.text.includes('taken'));
-}, 70_000);
+});

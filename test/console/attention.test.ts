@@ -120,7 +120,7 @@ test('a sum that takes too long leaves the rest of the page', async () => {
     expect(json.remark).toContain('charged today');
     expect(json.data.numbers).toMatchObject({ openTasks: 1, chargedToday: null });
   });
-}, 90_000);
+});
 
 async function needs(role: 'viewer' | 'operator' = 'viewer') {
   const { json } = await served.as(role, 'GET', '/attention');

@@ -83,7 +83,7 @@ export async function openConsole(
 export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   const browser = await starting(() => launchBrowser(executablePath ?? ''));
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   await page.clock.install();
   const complaints: string[] = [];
   const hosts = new Set<string>();

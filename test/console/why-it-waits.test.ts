@@ -65,7 +65,7 @@ beforeAll(async () => {
     settings: { ...settings(), PUBLIC_URL: service.url },
   });
   if (hasBrowser) opened = await browse(served);
-}, 60_000);
+});
 afterAll(async () => {
   await opened?.close();
   await served?.close();
@@ -249,7 +249,7 @@ test('page, API and command line give each reason in the same words', async () =
   expect(await toldEverywhere(paused, 'no_channel')).toEqual([
     'Every channel of its plan has left the catalogue: gone.',
   ]);
-}, 120_000);
+});
 
 test('of three customers with twenty waiting jobs each, every job learns its place and the slots', async () => {
   const busy = await createdTimes('few', 2, later);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await db.raw('select pg_reload_conf()');
   await db.destroy();
   await until('PostgreSQL uses TLS', async () => (await isEncrypted('verify-full')) === true);
-}, 60_000);
+});
 afterAll(async () => {
   await server?.stop();
   await rm(folder, { recursive: true, force: true });

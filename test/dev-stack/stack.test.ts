@@ -30,13 +30,13 @@ const allowedReceiver = '127.0.0.1:9';
 beforeAll(async () => {
   data = await aDataDir();
   stack = await startStack('--receiver', allowedReceiver);
-}, 120_000);
+});
 afterAll(async () => {
   stack?.signal('SIGTERM');
   await stack?.ended;
   await endAllProcesses();
   await data?.remove();
-}, 60_000);
+});
 
 const environment = (over: Record<string, string> = {}) => ({ DATA_DIR: data.path, ...over });
 

@@ -50,7 +50,7 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
   let outage: Outage;
   beforeAll(async () => {
     outage = await startOutage();
-  }, 60_000);
+  });
   afterAll(() => outage?.close(), 30_000);
 
   const each = Array.from({ length: rounds }, () => ends).flat();

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await writeFile(`${dataDir}.draft/PG_VERSION`, '18\n');
   await start();
   await query('create table kept (n int)');
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(all.map((one) => one.stop()));
   await rm(folder, { recursive: true, force: true });

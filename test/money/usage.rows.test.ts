@@ -20,7 +20,7 @@ let world: World;
 beforeAll(async () => {
   database = await createTestDatabase();
   world = await writeWorld(database.db, random, { steps: 600, days: 200 });
-}, 120_000);
+});
 afterAll(() => database?.drop());
 
 const dimensions: readonly (readonly Dimension[])[] = [

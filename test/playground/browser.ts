@@ -117,7 +117,7 @@ async function openPage(browser: Browser): Promise<Page> {
   const page = await browser.newPage();
   // Only a limit for a page that never shows what a test waits for. A busy machine may need long for
   // the first page.
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(120_000);
   return page;
 }
 

@@ -48,7 +48,7 @@ test('a download continues after a caller that took its time for a chunk', async
     received += chunk.length;
   }
   expect([received, reads]).toEqual([bytes.length, 1]);
-}, 30_000);
+});
 
 test('a download that meets another file closes its connection', async () => {
   let isLeft = false;

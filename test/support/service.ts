@@ -182,7 +182,7 @@ async function openService(options: ServiceOptions): Promise<Service> {
       if (reply.status === 200 && mayOpen) await opened(findTask, reply.json.id);
       return reply;
     },
-    finished: (id, withinMs = 60_000) => finished(service, id, withinMs),
+    finished: (id, withinMs = 120_000) => finished(service, id, withinMs),
     anAccount: (credit = 1_000_000_000) =>
       createAccount(database.db, { name: 'another', creditMicros: credit }),
     async startWorker() {

@@ -46,7 +46,7 @@ beforeAll(async () => {
   disk = await mountSmallDisk(1, 'a full disk of the storage');
   s3 = await startS3Server();
   service = await startService({ storage: () => observedStorage(switched, meters, log) });
-}, 120_000);
+});
 afterAll(async () => {
   await service?.close();
   await s3?.stop();

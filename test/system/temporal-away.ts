@@ -86,7 +86,7 @@ export function testTemporalAway(
       expect(cancelled.json.status).toBe('failed');
 
       await comeBack();
-      expect(await service.finished(live, 60_000)).toMatchObject({ status: 'succeeded' });
+      expect(await service.finished(live)).toMatchObject({ status: 'succeeded' });
       await allSucceed(service, ids.slice(1));
     },
     awayMs + 600_000,

@@ -8,7 +8,7 @@ import { until } from '../support/until';
 let service: Service;
 beforeAll(async () => {
   service = await startService();
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 async function upload(name: string, body: ArrayBuffer | Buffer): Promise<{ id: string }> {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   });
   await pauseReconciler(taskQueue);
   port = Number(/"event":"metrics_served","port":(\d+)/.exec(worker.out())?.[1]);
-}, 90_000);
+});
 
 afterAll(async () => {
   await endAllProcesses();

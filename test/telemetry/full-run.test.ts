@@ -13,7 +13,7 @@ let ids: TaskIds;
 beforeAll(async () => {
   world = await startTelemetryWorld();
   ids = await runTasks(world);
-}, 120_000);
+});
 afterAll(() => world?.close(), 60_000);
 
 /** Returns the values of one metric by their labels. The label `process` is left out. */

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const env = await realEnvironment();
   await recordHistories(env, workflowBundle(), folder);
   await env.teardown();
-}, 120_000);
+});
 
 const historyOf = (file: string) => historyFromJSON(JSON.parse(readFileSync(file, 'utf8')));
 
