@@ -52,7 +52,7 @@ export const customerLink = (id, name) =>
 export const keyLink = ({ accountId, keyId, keyName }) =>
   html`<a href=${`#/customers/${encodeURIComponent(accountId)}?tab=keys`}>
       <${Foreign} text=${keyName || keyId} /></a>
-    ${keyName && html`<code>${keyId}</code>`}`;
+    ${keyName && html` <code>${keyId}</code>`}`;
 
 /** The customer of a row in a list: its name, with its id as the tooltip. */
 export const customerOf = ({ accountId, accountName }) =>
