@@ -3,6 +3,7 @@
 import { SaveButton, Text } from '../controls.js';
 import { Foreign } from '../foreign.js';
 import { fromNow } from '../format.js';
+import { MoreButton } from '../pagination.js';
 import { html, useEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
@@ -70,6 +71,12 @@ export function Filter({ name, label, hint, query, view }) {
       onChange=${() => filter(view, query, name, value.trim())} />
   </form>`;
 }
+
+/** Below a list: more of it, and all of it as a file once it is shown. */
+export const ListActions = ({ list, ...csv }) => html`<p class="actions">
+  <${MoreButton} load=${list.load} />
+  ${list.value && !list.fault && html`<${CsvButton} ...${csv} />`}
+</p>`;
 
 /** Saves the whole list that is shown, or says why it is refused. */
 export function CsvButton({ api, path, asked = {}, name = path.split('/').at(-1) }) {

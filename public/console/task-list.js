@@ -2,14 +2,13 @@
 
 import { Select } from '../controls.js';
 import { money } from '../format.js';
-import { MoreButton } from '../pagination.js';
 import { html } from '../preact.js';
 import {
-  CsvButton,
   customerOf,
   Filter,
   Foreign,
   given,
+  ListActions,
   State,
   Table,
   Time,
@@ -60,10 +59,7 @@ export function TaskList({ api, query, view, fixed = {} }) {
     </div>
     <${State} of=${list} />
     ${list.value && html`<${Rows} tasks=${list.rows} isPart=${list.load !== null} hidden=${fixed} />`}
-    <p class="actions">
-      <${MoreButton} load=${list.load} />
-      ${list.value && !list.fault && html`<${CsvButton} path="/tasks" ...${{ api, asked }} />`}
-    </p>
+    <${ListActions} list=${list} path="/tasks" ...${{ api, asked }} />
   `;
 }
 

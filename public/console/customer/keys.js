@@ -1,10 +1,9 @@
 // The keys of a customer: what each may do, a new one, its rates and rights, and its end with or without
 // that of the keys it made. A key is shown once.
 
-import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { changeTerms, FormDialog, filled, Secrets } from '../dialog.js';
-import { CsvButton, Foreign, State, Table, Time } from '../parts.js';
+import { Foreign, ListActions, State, Table, Time } from '../parts.js';
 import { useList, withId } from '../use-list.js';
 
 const everyMs = 30_000;
@@ -53,10 +52,7 @@ export function KeysTab({ api, may, account: { accountId } }) {
               ],
             ]} />`)
     }
-    <p class="actions">
-      <${MoreButton} load=${list.load} />
-      ${list.value && !list.fault && html`<${CsvButton} path="/keys" ...${{ api, asked }} />`}
-    </p>
+    <${ListActions} list=${list} path="/keys" ...${{ api, asked }} />
   `;
 }
 

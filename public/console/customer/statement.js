@@ -3,11 +3,10 @@
 import { Select } from '../../controls.js';
 import { exactMoney } from '../../format.js';
 import { useRead } from '../../hooks.js';
-import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
 import { dayIn, daysBefore } from '../../stacks.js';
 import { Summary } from '../../summary.js';
-import { CsvButton, Foreign, State, Table, Time, taskLink } from '../parts.js';
+import { CsvButton, Foreign, ListActions, State, Table, Time, taskLink } from '../parts.js';
 import { filter } from '../route.js';
 import { useList } from '../use-list.js';
 
@@ -59,10 +58,7 @@ export function StatementTab({ api, me, account, path, query, view }) {
               ['Task', ({ taskId }) => taskLink(taskId)],
             ]} />`)
     }
-    <p class="actions">
-      <${MoreButton} load=${list.load} />
-      ${list.value && !list.fault && html`<${CsvButton} api=${api} path=${`${path}/statement`} />`}
-    </p>
+    <${ListActions} list=${list} api=${api} path=${`${path}/statement`} />
   `;
 }
 

@@ -1,9 +1,8 @@
 // The acts of operators, the newest first.
 
 import { CopyButton } from '../../controls.js';
-import { MoreButton } from '../../pagination.js';
 import { html } from '../../preact.js';
-import { CsvButton, customerOf, Filter, Foreign, given, State, Table, Time } from '../parts.js';
+import { customerOf, Filter, Foreign, given, ListActions, State, Table, Time } from '../parts.js';
 import { useList } from '../use-list.js';
 
 const everyMs = 10_000;
@@ -40,9 +39,6 @@ export function LogList({ api, query, view, fixed = {} }) {
               ['Why', ({ why }) => why && html`<${Foreign} text=${why} />`],
             ]} />`)
     }
-    <p class="actions">
-      <${MoreButton} load=${list.load} />
-      ${list.value && !list.fault && html`<${CsvButton} path="/log" ...${{ api, asked }} />`}
-    </p>
+    <${ListActions} list=${list} path="/log" ...${{ api, asked }} />
   `;
 }
