@@ -101,6 +101,9 @@ export interface KeyRow extends Rates {
   readonly madeBy: string | null;
 }
 
+/** SQL of a key that is neither revoked nor expired. */
+export const isLive = 'revoked_at is null and coalesce(expires_at > now(), true)';
+
 export const keyColumns = `
   id as "keyId", account_id as "accountId", name, last_four as "lastFour", models, channels,
   create_rate as "createRate", read_rate as "readRate",
@@ -177,7 +180,7 @@ export async function withMade<Key extends Pick<KeyRow, 'accountId' | 'keyId'>>(
   const { rows } = await db.raw<{ rows: { by: string; made: number }[] }>(
     `select made_by as by, count(*)::int as made from api_keys
       where account_id = any(?) and made_by = any(?)
-        and revoked_at is null and coalesce(expires_at > now(), true)
+        and ${isLive}
       group by made_by`,
     [keys.map(({ accountId }) => accountId), keys.map(({ keyId }) => keyId)],
   );

@@ -2,7 +2,7 @@
 // the database check this key (schema.ts), because the API may not write keys.
 
 import type { Knex } from 'knex';
-import { digestKey, type KeyRow, keyColumns, makeApiKey, newKeyId } from './keys.rows';
+import { digestKey, isLive, type KeyRow, keyColumns, makeApiKey, newKeyId } from './keys.rows';
 
 export const liveKeysMax = 50;
 
@@ -46,8 +46,6 @@ export async function endOwnKey(
   );
   return rows[0]?.outcome ?? 'not_allowed';
 }
-
-const isLive = 'revoked_at is null and coalesce(expires_at > now(), true)';
 
 /** The keys of an account: all that live, and then, up to the limit, those that ended. */
 export async function listOwnKeys(

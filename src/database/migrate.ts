@@ -11,7 +11,7 @@ import {
   refusePooler,
   SchemaMismatch,
 } from './schema-mismatch';
-import { slowLimitMs, slowTransaction } from './silent-connections';
+import { slowLimitOf, slowTransaction } from './silent-connections';
 
 // The number of the lock is arbitrary. While one process migrates, other processes wait for the
 // lock.
@@ -35,8 +35,7 @@ export async function migrate(
   steps = migrations,
 ): Promise<readonly string[]> {
   await refusePooler(db);
-  const { slowMs = slowLimitMs } = db.userParams as { readonly slowMs?: number };
-  const until = performance.now() + slowMs;
+  const until = performance.now() + slowLimitOf(db);
   for (;;) {
     try {
       return await migrateNow(db, roles, steps);

@@ -77,8 +77,11 @@ export function silenceGuard() {
   };
 }
 
-/** The time limit of a statement that reads or changes a whole table. */
-export const slowLimitMs = 10 * 60_000;
+/** How long a statement may take that reads or changes a whole table. A connection may say another limit. */
+export function slowLimitOf(db: Knex): number {
+  const { slowMs = 10 * 60_000 } = db.userParams as { readonly slowMs?: number };
+  return slowMs;
+}
 
 /** Runs a transaction whose statements may take minutes, or as long as the connection allows. */
 export function slowTransaction<T>(
@@ -86,8 +89,7 @@ export function slowTransaction<T>(
   work: (trx: Knex.Transaction) => Promise<T>,
   config?: Knex.TransactionConfig,
 ): Promise<T> {
-  const { slowMs = slowLimitMs } = db.userParams as { readonly slowMs?: number };
-  return db.transaction((trx) => withSlowStatements(trx, slowMs, () => work(trx)), config);
+  return db.transaction((trx) => withSlowStatements(trx, slowLimitOf(db), () => work(trx)), config);
 }
 
 /**
