@@ -1,6 +1,7 @@
 // Runs a test file in the realm of its jest worker, so that the files of a worker can share the
 // packages (runtime.js). What a file changes in the realm is undone at its end.
 
+const { AsyncLocalStorage } = require('node:async_hooks');
 const timers = require('node:timers');
 const laterTimers = require('node:timers/promises');
 const { ModernFakeTimers } = require('@jest/fake-timers');
@@ -26,6 +27,15 @@ function withRealClock(load) {
     for (const [index, { holder, name }] of clock.entries()) holder[name] = now[index];
   }
 }
+
+// Before Node 24, each async-local storage that was ever used slows down every promise of the
+// process, until it is disabled. Jest and each connection to Temporal make one per file.
+const storages = new Set();
+const { run } = AsyncLocalStorage.prototype;
+AsyncLocalStorage.prototype.run = function runNoted(...args) {
+  storages.add(this);
+  return run.apply(this, args);
+};
 
 module.exports = class OneRealm {
   global = globalThis;
@@ -55,6 +65,8 @@ module.exports = class OneRealm {
 
   async teardown() {
     this.fakeTimersModern.dispose();
+    for (const storage of storages) storage.disable();
+    storages.clear();
     const { globals, env, exit } = this.before;
     for (const key of Reflect.ownKeys(globalThis)) {
       const { writable, value } = globals[key] ?? {};
