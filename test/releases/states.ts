@@ -3,8 +3,11 @@
 
 import type { Knex } from 'knex';
 
-/** Values that no check lists: they are computed, or come from a provider. */
-const more: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Values that no check lists: they are computed, or come from a provider. Only a release that is
+ * being frozen must have them, because the rows of an earlier one stay as they are.
+ */
+const computed: Readonly<Record<string, readonly string[]>> = {
   'tasks.state': ['pending', 'open', 'ended'],
   'tasks.status': ['succeeded', 'failed'],
   'jobs.kind': ['generation', 'super_resolution'],
@@ -20,7 +23,10 @@ interface Check {
 }
 
 /** Returns what no row has; empty if the rows are complete. */
-export async function missingIn(db: Knex): Promise<readonly string[]> {
+export async function missingIn(
+  db: Knex,
+  { isNew }: { readonly isNew: boolean },
+): Promise<readonly string[]> {
   const missing: string[] = [];
   const lacks = async (table: string, condition: string, value: string) => {
     const { rows } = await db.raw<{ rows: { found: boolean }[] }>(
@@ -43,7 +49,7 @@ export async function missingIn(db: Knex): Promise<readonly string[]> {
       if (isAbsent) missing.push(`${table}.${column} = ${value}`);
     }
   }
-  for (const [name, values] of Object.entries(more)) {
+  for (const [name, values] of Object.entries(isNew ? computed : {})) {
     const [table = '', column = ''] = name.split('.');
     for (const value of values) {
       const isAbsent = await lacks(table, `${column} = :value`, value);

@@ -13,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database';
 import { temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 import { frozenRelease, frozenVersions, neighbours, type Release } from './frozen';
+import { notMissed } from './not-missed';
 import { type OnRelease, serveRelease } from './on-release';
 import { breaking, harmless, lostBy } from './planted';
 import { answersTo, differences } from './reads';
@@ -36,7 +37,7 @@ for (const version of versions) {
     afterAll(() => on?.close() ?? database?.drop());
 
     test('has a row in each table, a value in each column, and each value of a state', async () => {
-      expect(await missingIn(database.db)).toEqual([]);
+      expect(await missingIn(database.db, { isNew: false })).toEqual([]);
     });
 
     test('gets the later steps of the schema, and its books agree', async () => {
@@ -46,10 +47,13 @@ for (const version of versions) {
       expect((await audit(database.db)).differences).toEqual([]);
     });
 
-    // What a version needs no more goes one version later, so only neighbours count.
+    // What a version needs no more may go one version later, so only neighbours count.
     if (neighbours().includes(version)) {
+      const known = Object.keys(notMissed[version] ?? {});
       test('loses nothing by the later steps that its processes rely on', async () => {
-        expect(takenAway(release.schema, await schemaState(database.db))).toEqual([]);
+        const lost = takenAway(release.schema, await schemaState(database.db));
+        expect(lost.filter((sentence) => !known.includes(sentence))).toEqual([]);
+        expect(known.filter((sentence) => !lost.includes(sentence))).toEqual([]);
       });
 
       // A version whose steps are all known gives its own privileges, and would take those of newer

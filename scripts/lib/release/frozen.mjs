@@ -59,11 +59,14 @@ export function unfrozen(version) {
     join(root, 'dist', 'src', 'database', 'migrations.js'),
   );
   const now = migrations.map((step) => ({ name: step.name, hash: hashOf(step) }));
+  const isPatch = !/^\d+\.\d+\.0$/.test(version);
   if (JSON.stringify(steps) !== JSON.stringify(now)) {
-    return [`freeze again, because the schema is another one: ${again}`];
+    return isPatch
+      ? ['release the next minor version: a patch has no step of the schema']
+      : [`freeze again, because the schema is another one: ${again}`];
   }
   // A patch has another program, and upgrades are tested from the first one.
-  if (!/^\d+\.\d+\.0$/.test(version)) return [];
+  if (isPatch) return [];
   const packed = brotliDecompressSync(readFileSync(join(folder, 'program.json.br')));
   return packed.toString('utf8') === program()
     ? []
