@@ -17,3 +17,9 @@ test.each([
   // If the types are outdated, write them again with the command at the head of this file.
   expect(readFileSync(path, 'utf8')).toBe(types());
 });
+
+test('each class of the Python types has a name of its own', () => {
+  const names = [...pythonTypes().matchAll(/^class (\w+)/gm)].map(([, name]) => name);
+  expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
+  expect(names.length).toBeGreaterThan(50);
+});

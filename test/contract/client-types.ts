@@ -115,6 +115,8 @@ const plainInPython: Readonly<Record<string, string>> = {
 };
 
 function inPython(schema: Schema, name: string, classes: string[]): string {
+  // A union may have several objects.
+  let objects = 0;
   const parts = unionOf(schema, (part) => {
     if (part.$ref) return nameOf(part.$ref);
     if (part.type === 'null') return 'None';
@@ -123,7 +125,10 @@ function inPython(schema: Schema, name: string, classes: string[]): string {
     if (part.type === 'array') return `List[${inPython(part.items ?? {}, name, classes)}]`;
     if (part.type !== 'object') return plainInPython[String(part.type)] ?? 'Any';
     const { properties, additionalProperties: more } = part;
-    if (properties && typeof more !== 'object') return classInPython(name, part, classes);
+    if (properties && typeof more !== 'object') {
+      objects += 1;
+      return classInPython(objects > 1 ? `${name}${objects}` : name, part, classes);
+    }
     const values = typeof more === 'object' && !properties ? inPython(more, name, classes) : 'Any';
     return `Dict[str, ${values}]`;
   });

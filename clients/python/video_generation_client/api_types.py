@@ -383,7 +383,7 @@ class AlertData(TypedDict):
     below: str
     currency: str
 
-class AlertData(TypedDict):
+class AlertData2(TypedDict):
     key_id: Optional[str]
     period: Literal["day", "month", "total"]
     limit: str
@@ -399,7 +399,7 @@ class Alert(TypedDict):
     attempts: int
     status: Optional[int]
     error: Optional[str]
-    data: AlertData
+    data: Union[AlertData, AlertData2]
 
 class ApiKey(TypedDict):
     id: str
