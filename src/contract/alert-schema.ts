@@ -18,7 +18,7 @@ export const belowField = {
 } satisfies Field;
 
 export const alertRequestSchema = z
-  .object({ below: belowField.schema.nullable() })
+  .strictObject({ below: belowField.schema.nullable() })
   .meta({ id: 'AlertRequest' });
 
 const balanceData = z.strictObject({ available: amount, below: amount, currency: z.string() });

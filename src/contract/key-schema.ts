@@ -26,7 +26,7 @@ export const keyFields = {
 } satisfies Record<string, Field>;
 
 export const keyRequestSchema = z
-  .object({
+  .strictObject({
     name: keyFields.name.schema.nullish(),
     models: keyFields.models.schema.nullish(),
     expires_at: keyFields.expires_at.schema.nullish(),

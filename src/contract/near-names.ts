@@ -15,6 +15,10 @@ const synonyms: Readonly<Record<string, string>> = {
   videoduration: 'duration',
   durationseconds: 'duration',
   numseconds: 'duration',
+  img: 'images',
+  imgs: 'images',
+  inputimage: 'images',
+  referenceimage: 'images',
   imageurl: 'images',
   imageurls: 'images',
   firstframe: 'images',
@@ -24,9 +28,15 @@ const synonyms: Readonly<Record<string, string>> = {
   startimage: 'images',
   endimage: 'images',
   referenceimages: 'images',
+  vid: 'videos',
+  vids: 'videos',
+  inputvideo: 'videos',
+  referencevideo: 'videos',
   videourl: 'videos',
   videourls: 'videos',
   referencevideos: 'videos',
+  inputaudio: 'audios',
+  referenceaudio: 'audios',
   audiourl: 'audios',
   audiourls: 'audios',
   referenceaudios: 'audios',
@@ -122,7 +132,8 @@ function plainKnown(known: string): string {
 }
 
 // Short names resemble many words with another meaning: `mode` and `code` differ in one letter. In
-// a name with fewer than eight letters only one letter may be wrong, and not the first letter.
+// a name with fewer than eight letters only one letter may be wrong, and not the first letter, which
+// may be missing: `mages`.
 const longName = 8;
 
 function editsMax(known: string): number {
@@ -132,7 +143,7 @@ function editsMax(known: string): number {
 /** A cheap test that avoids most computations of the edit distance. */
 function mayResemble(name: string, known: string): boolean {
   if (Math.abs(name.length - known.length) > editsMax(known)) return false;
-  return known.length >= longName || name[0] === known[0];
+  return known.length >= longName || name[0] === known[0] || name === known.slice(1);
 }
 
 /**

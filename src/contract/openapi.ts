@@ -8,7 +8,9 @@ import type {
   ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { createDocument } from 'zod-openapi';
+import { alertRequestSchema } from './alert-schema';
 import { taskExamples } from './examples';
+import { keyRequestSchema } from './key-schema';
 import { superResolutionSchema } from './metadata-schema';
 import { accountOperations } from './openapi-account';
 import { createOperation, quoteOperation } from './openapi-create';
@@ -26,6 +28,7 @@ import { type ShapeName, shapePaths, shapesTag } from './openapi-shapes';
 import { webhookPaths } from './openapi-webhooks';
 import { cancelledSchema, createdSchema, modelsSchema, taskSchema } from './reply-schema';
 import { videoRequestSchema } from './request-schema';
+import { webhookRequestSchema } from './webhook-schema';
 
 interface DocumentedService {
   readonly version: string;
@@ -44,9 +47,13 @@ type OverrideContext = Parameters<
 >[0];
 
 // In the tests the schemas of replies refuse undocumented fields. The published document allows
-// undocumented fields, because fields may be added later. Two objects never allow them. The reply
-// of a create has exactly five fields, and the API refuses unknown super-resolution options.
-const closed: readonly unknown[] = [createdSchema, superResolutionSchema];
+// undocumented fields, because fields may be added later. Few objects never allow them. The reply
+// of a create has exactly five fields, and the API refuses unknown super-resolution options and
+// unknown fields of webhooks, keys and alerts.
+const closed: readonly unknown[] = [
+  ...[createdSchema, superResolutionSchema],
+  ...[webhookRequestSchema, keyRequestSchema, alertRequestSchema],
+];
 
 function openReplies({ jsonSchema, zodSchema }: OverrideContext): void {
   if (jsonSchema.additionalProperties === false && !closed.includes(zodSchema)) {

@@ -23,7 +23,7 @@ export const webhookFields = {
 } satisfies Record<string, Field>;
 
 export const webhookRequestSchema = z
-  .object({ url: callbackField.schema, events: webhookFields.events.schema.nullish() })
+  .strictObject({ url: callbackField.schema, events: webhookFields.events.schema.nullish() })
   .meta({ id: 'WebhookRequest' });
 
 export const webhookSchema = z

@@ -83,11 +83,11 @@ export async function acceptTask(
     if (decision.currency !== plan.price.currency || left < plan.hold.amountMicros) {
       return { ...decision, outcome: 'short' };
     }
-    if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
     if (decision.hasBudgets) {
       const budgeted = await acceptWithinBudgets(db, task, options).catch(unlessStored);
       if (budgeted && budgeted !== 'again') return budgeted;
     }
+    if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
     // The create was not stored, and no reason for a refusal was found. Either another call stored
     // the same id, or the account was changed while the statement waited. If the id is not stored,
     // the loop checks the create again.

@@ -92,6 +92,15 @@ test.each(['day', 'month', 'total'] as const)(
   },
 );
 
+test('an account that is full and over its budget hears of the budget, because waiting would not help', async () => {
+  const { accountId, accepts, limit } = await anAccount();
+  await database.db('accounts').where({ id: accountId }).update({ queued_max: 1 });
+  await limit('total', 100);
+  expect(await accepts(60)).toBe('stored');
+  expect(await accepts(60)).toBe('over_budget');
+  expect(await accepts(40)).toBe('full');
+});
+
 test('a hold counts in full against a budget until the task is settled; then only the charge counts', async () => {
   const { create, accepts, open, limit, standing } = await anAccount();
   await limit('total', 100);
