@@ -18,7 +18,14 @@ import { CopyFailure, copyResult } from './copy-result';
 import { headersFor, renewLink } from './new-link';
 
 export function createFileActivities(deps: WorkerDeps) {
-  let atOnce = 0;
+  // The places in use, of all channels and of each.
+  const inUse = new Map<string, number>();
+  const { copiesAtOnceMax } = deps.settings;
+  // A host that sends little keeps a place for an hour. So one channel leaves some places to the others.
+  const ofChannelMax = Math.ceil((copiesAtOnceMax * 3) / 4);
+  const add = (names: readonly string[], more: number) => {
+    for (const name of names) inUse.set(name, (inUse.get(name) ?? 0) + more);
+  };
   return {
     /**
      * Throws if a result is not stored yet, so that Temporal repeats the activity. Returns if all
@@ -26,12 +33,16 @@ export function createFileActivities(deps: WorkerDeps) {
      */
     async storeResults(input: StoreResults): Promise<StoredResults> {
       // A slow storage may not take all slots of the tasks. One that waits for its turn takes none.
-      if (atOnce >= deps.settings.copiesAtOnceMax) throw tooManyCopies();
-      atOnce += 1;
+      const channels = [...new Set(input.sources.map(({ channel }) => `channel ${channel}`))];
+      const isFull = (name: string, most: number) => (inUse.get(name) ?? 0) >= most;
+      if (isFull('all', copiesAtOnceMax) || channels.some((name) => isFull(name, ofChannelMax))) {
+        throw tooManyCopies();
+      }
+      add(['all', ...channels], 1);
       try {
         return await whileBeating(() => storeResults(deps, input));
       } finally {
-        atOnce -= 1;
+        add(['all', ...channels], -1);
       }
     },
   };

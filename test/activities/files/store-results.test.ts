@@ -157,34 +157,50 @@ test('each attempt puts off the deletion of what it may copy', async () => {
   expect(due - Date.now()).toBeGreaterThan(60 * 60_000);
 });
 
-test('a worker that copies the results of as many tasks as it may refuses another task until one copy ends', async () => {
+/** Copies from a host that answers nothing until `release`. `asked` counts its requests. */
+async function heldCopies(copiesAtOnceMax: number) {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let isAsked = false;
+  const seen = { asked: 0 };
   const host = await serve((_, response) => {
-    isAsked = true;
+    seen.asked += 1;
     void held.then(() => response.writeHead(503).end());
   });
   const settings = {
     ...upstream.deps.settings,
-    copiesAtOnceMax: 1,
+    copiesAtOnceMax,
     dangerouslyAllowProviderHosts: [host],
   };
   const { storeResults } = createFileActivities({ ...upstream.deps, settings });
-  const copy = async () => {
+  const copy = async (channel = 'studio') => {
     const { taskId } = await upstream.input();
-    const sources = [
-      { role: 'video', url: `http://${host}/x`, channel: 'studio', expiresAt: null },
-    ] as const;
+    const sources = [{ role: 'video', url: `http://${host}/x`, channel, expiresAt: null }] as const;
     return quietWorker().run(storeResults, { taskId, traceId: '', sources, triedForSeconds: 600 });
   };
+  return { copy, seen, release: () => release() };
+}
+
+test('a worker that copies the results of as many tasks as it may refuses another task until one copy ends', async () => {
+  const { copy, seen, release } = await heldCopies(1);
   const first = copy();
-  await until('the first copy has begun', () => isAsked);
+  await until('the first copy has begun', () => seen.asked === 1);
   await expect(copy()).rejects.toMatchObject({ type: 'TooManyCopies' });
   release();
   await expect(first).rejects.toMatchObject({ type: 'NotStored' });
+  await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
+});
+
+test('copies of one channel leave places to the other channels', async () => {
+  const { copy, seen, release } = await heldCopies(4);
+  const running = [copy(), copy(), copy()];
+  await until('three copies have begun', () => seen.asked === 3);
+  await expect(copy()).rejects.toMatchObject({ type: 'TooManyCopies' });
+  running.push(copy('mediakit'));
+  await until('the other channel is copied from', () => seen.asked === 4);
+  release();
+  for (const one of running) await expect(one).rejects.toMatchObject({ type: 'NotStored' });
   await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
 });
 
