@@ -20,9 +20,7 @@ import { headersFor, renewLink } from './new-link';
 export function createFileActivities(deps: WorkerDeps) {
   // The places in use, of all channels and of each.
   const inUse = new Map<string, number>();
-  const { copiesAtOnceMax } = deps.settings;
-  // A host that sends little keeps a place for an hour. So one channel leaves some places to the others.
-  const ofChannelMax = Math.ceil((copiesAtOnceMax * 3) / 4);
+  const isFull = (name: string, most: number) => (inUse.get(name) ?? 0) >= most;
   const add = (names: readonly string[], more: number) => {
     for (const name of names) inUse.set(name, (inUse.get(name) ?? 0) + more);
   };
@@ -33,8 +31,10 @@ export function createFileActivities(deps: WorkerDeps) {
      */
     async storeResults(input: StoreResults): Promise<StoredResults> {
       // A slow storage may not take all slots of the tasks. One that waits for its turn takes none.
+      const { copiesAtOnceMax } = deps.settings;
+      // A host that sends little keeps a place for an hour. So one channel leaves some places to the others.
+      const ofChannelMax = Math.ceil((copiesAtOnceMax * 3) / 4);
       const channels = [...new Set(input.sources.map(({ channel }) => `channel ${channel}`))];
-      const isFull = (name: string, most: number) => (inUse.get(name) ?? 0) >= most;
       if (isFull('all', copiesAtOnceMax) || channels.some((name) => isFull(name, ofChannelMax))) {
         throw tooManyCopies();
       }
