@@ -95,7 +95,15 @@ const tools = {
 
 export type ToolName = keyof typeof tools;
 
+let described: ReturnType<typeof describeTools> | undefined;
+
+/** The tools as agents see them. They never change, and describing them takes milliseconds. */
 export function toolsOf() {
+  described ??= describeTools();
+  return described;
+}
+
+function describeTools() {
   return Object.entries(tools).map(([name, { fields, answer, ...shown }]) => ({
     name,
     ...shown,
