@@ -5,11 +5,13 @@ import { createHash } from 'node:crypto';
 
 export interface PageFile {
   readonly type: string;
-  readonly body: string | Buffer;
+  /** All replies that are not read yet share it; each would hold a copy of a text. */
+  readonly body: Buffer;
   readonly etag: string;
 }
 
-export function pageFile(type: string, body: string | Buffer): PageFile {
+export function pageFile(type: string, content: string | Buffer): PageFile {
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   return { type, body, etag };
 }
