@@ -5,7 +5,7 @@ import type { Caller } from '../accounts/accounts.rows';
 import type { ApiCall, Refused } from './context';
 import { type CallerLimit, showLimit } from './limits';
 
-const kinds = ['reads', 'changes', 'quotes'] as const;
+const kinds = ['reads', 'changes', 'quotes', 'lists'] as const;
 export type MessageKind = (typeof kinds)[number];
 
 export function countMessages(limits: Readonly<Record<MessageKind, CallerLimit>>) {

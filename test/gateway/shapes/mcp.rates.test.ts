@@ -8,8 +8,9 @@ const rates = {
   changes: { perSecond: 1, burst: 5 },
   quotes: { perSecond: 2, burst: 10 },
   reads: { perSecond: 3, burst: 15 },
+  lists: { perSecond: 4, burst: 20 },
 };
-const [changes, quotes, reads] = [5, 10, 15];
+const [changes, quotes, reads, lists] = [5, 10, 15, 20];
 
 let api: TestApi;
 beforeEach(async () => {
@@ -42,10 +43,11 @@ const reading = () => api.call('GET', `${create}/task_none`);
 const unknown = { task_id: 'task_none' };
 // What is left is of quotes, changes and reads. Each of the two refused calls has cost what let its
 // body be read: a read, or a change if no reads were left.
-const [afterQuotes, afterChanges, afterReads] = [
+const [afterQuotes, afterChanges, afterReads, afterLists] = [
   [0, changes, reads - 2],
   [quotes, 0, reads - 2],
   [quotes, changes - 2, 0],
+  [quotes, changes, reads - 2],
 ];
 
 test.each<[what: string, burst: number, ask: () => ReturnType<TestApi['call']>, left: number[]]>([
@@ -57,6 +59,7 @@ test.each<[what: string, burst: number, ask: () => ReturnType<TestApi['call']>, 
   ['a body that is not JSON counts as a change', changes, () => send('{'), afterChanges],
   ['`status` counts as a read', reads, () => tool('status', unknown), afterReads],
   ['`result` counts as a read', reads, () => tool('result', unknown), afterReads],
+  ['`models` counts as a list', lists, () => tool('models'), afterLists],
 ])('%s', async (_, burst, call, left) => {
   const { headers } = await call();
   expect(headers.get('ratelimit-limit')).toBe(String(burst));

@@ -10,7 +10,7 @@ const ofTools: Readonly<Record<ToolName, MessageKind>> = {
   result: 'reads',
   cancel: 'changes',
   quote: 'quotes',
-  models: 'reads',
+  models: 'lists',
 };
 
 const ofMethods = new Map<string, MessageKind>([
