@@ -41,6 +41,7 @@ export function createAdmission(
   const messages = countMessages(kinds);
   const beginCall = limitAtOnce(limits, 'calls');
   const beginUpload = limitAtOnce(limits, 'uploadsAtOnce');
+  const beginList = limitAtOnce(limits, 'listsAtOnce');
   const count = (ctx: ApiCall, kind: CallKind, caller: Caller): void => {
     const limited = kinds[kind].take(caller);
     if (limited) throw limited;
@@ -49,10 +50,12 @@ export function createAdmission(
   const admit: Admit = async (ctx) => {
     const caller = await authenticate(ctx.req.headers.authorization, () => addressOf(ctx));
     ctx.state.caller = caller;
-    if (ctx.method === 'POST' && ctx.path === '/mcp') messages.begin(ctx, caller);
-    else count(ctx, kindOf(ctx), caller);
+    const kind = ctx.method === 'POST' && ctx.path === '/mcp' ? null : kindOf(ctx);
+    if (kind) count(ctx, kind, caller);
+    else messages.begin(ctx, caller);
     if (caller.accountDisabled) throw new Refused(accountDisabled);
     beginCall(ctx, caller.accountId);
+    if (kind === 'lists') beginList(ctx, caller.accountId);
     if (isUpload(ctx.req)) beginUpload(ctx, caller.accountId);
     ctx.state.db = databaseOf(caller.accountId);
     return ctx as KeyedCall;
@@ -60,7 +63,11 @@ export function createAdmission(
   return {
     admit,
     countUpload: (ctx) => count(ctx, 'uploads', ctx.state.caller),
-    countMessage: (ctx, kind) => messages.countAs(ctx, ctx.state.caller, kind),
+    countMessage(ctx, kind) {
+      const { caller } = ctx.state;
+      messages.countAs(ctx, caller, kind);
+      if (kind === 'lists') beginList(ctx, caller.accountId);
+    },
   };
 }
 

@@ -117,6 +117,13 @@ export const atOnceTable = {
     // An upload may take ten minutes.
     most: ({ connectionsMax }) => ({ own: 100, all: Math.ceil(connectionsMax / 4) }),
   },
+  listsAtOnce: {
+    of: 'account',
+    what: 'lists',
+    // A caller that does not read its answer keeps up to a megabyte of it in memory.
+    most: () => ({ own: 10, all: 40 }),
+    note: 'all calls that count as lists, until their answers are read',
+  },
   // Many people may watch the videos of one account, and many may share one address. A player opens
   // a few connections for each video.
   downloads: { of: 'account', what: 'downloads', most: () => own(400) },

@@ -143,6 +143,35 @@ describe('the limits of a key', () => {
   );
 
   test.each([
+    ['of an account', { listsAtOnce: { own: 1, all: 10_000 } }, 429, 200],
+    ['of all accounts', { listsAtOnce: { own: 10_000, all: 1 } }, 429, 429],
+  ])(
+    'if the maximum number of lists %s is in progress, another one is a 429, and single tasks can be read',
+    async (_, limit, own, others) => {
+      api = await startApi(limit);
+      const { json } = await api.create();
+      const { apiKey: other } = await api.anAccount();
+      const lock = await api.db.transaction();
+      await lock.raw('lock table task_labels in access exclusive mode');
+      const first = api.call('GET', '/v1/tasks?label.a=b');
+      const ask = (apiKey: string) => call(api.url, apiKey, 'GET', '/v1/models');
+      try {
+        await until('it is in progress', async () => (await ask(api.apiKey)).status === own);
+        expect((await ask(api.apiKey)).headers.get('retry-after')).toBe('1');
+        expect((await ask(other)).status).toBe(others);
+        const params = { name: 'models', arguments: {} };
+        const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+        expect((await api.call('POST', '/mcp', message)).status).toBe(429);
+        expect((await api.call('GET', `${create}/${json.id}`)).status).toBe(200);
+      } finally {
+        await lock.rollback();
+      }
+      expect((await first).status).toBe(200);
+      expect((await ask(api.apiKey)).status).toBe(200);
+    },
+  );
+
+  test.each([
     ['of an account', { heldReads: { own: 1, all: 10_000 } }],
     ['of all accounts', { heldReads: { own: 10_000, all: 1 } }],
   ])(

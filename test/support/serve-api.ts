@@ -41,6 +41,7 @@ const testLimits: Limits = {
   calls: many,
   heldReads: many,
   uploadsAtOnce: many,
+  listsAtOnce: many,
   downloads: many,
   downloadsOfAddress: many,
   webhookTests: { own: 3, all: 10_000 },
