@@ -72,23 +72,49 @@ export async function listTasks(
   const { labels = {}, limit, keyId, errorCode } = filter;
   const [first, ...others] = Object.entries(labels);
   const isExamined = first || keyId !== undefined || errorCode !== undefined;
-  if (!isExamined) return pageOf(await listTasksQuery(db, filter), limit, null);
+  const read = (query: Knex.QueryBuilder) =>
+    filter.withAsked ? readAsked(db, filter, query) : query;
+  if (!isExamined) return pageOf(await read(listTasksQuery(db, filter)), limit, null);
   const examined = first
     ? await labelledQuery(db, filter, first)
     : await listTasksQuery(db, { ...filter, limit: examinedMax - 1 });
   const ids = examined.map(({ id }: { id: string }) => id);
   const rest = ids.length === examinedMax ? ids.at(-1) : null;
-  return pageOf(await amongQuery(db, filter, others, ids), limit, rest);
+  return pageOf(await read(amongQuery(db, filter, others, ids)), limit, rest);
+}
+
+// A create may have 128 KiB, so a page of a hundred prompts could have 13 MB.
+const askedBytesMax = 1_000_000;
+
+/**
+ * The rows of a query, in the same order, with what the callers asked for. That of a row is null if the
+ * requests of the rows before it are too large together. Only the requests that fit are parsed.
+ */
+function readAsked(db: Knex, filter: TaskFilter, query: Knex.QueryBuilder): Knex.QueryBuilder {
+  const order = orderOf(filter);
+  const before = `coalesce(sum(octet_length(request::text)) over (
+    order by created_at ${order}, id ${order}
+    rows between unbounded preceding and 1 preceding), 0)`;
+  const measured = db.from(query.as('found')).select('id', db.raw(`${before} as before`));
+  return db
+    .from(measured.as('page'))
+    .joinRaw('join tasks on tasks.id = page.id')
+    .select(db.raw(rowColumns))
+    .select(db.raw(`case when page.before < ? then ${askedColumn} end as asked`, [askedBytesMax]))
+    .orderBy('tasks.created_at', order)
+    .orderBy('tasks.id', order);
 }
 
 /**
- * Makes a page of the found rows. If more than `limit` rows were found, the next page starts after
+ * Makes a page of the found rows. If more rows were found than are shown, the next page starts after
  * the last shown row. Otherwise `rest` is the start of the next page; null if there is no next
  * page.
  */
 function pageOf(found: readonly ReadTask<TaskRow>[], limit: number, rest: string | null): TaskPage {
-  const rows = found.slice(0, limit).map((row) => shownTask(row));
-  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : rest };
+  const unread = found.findIndex(({ asked }) => asked === null);
+  const shown = found.slice(0, unread === -1 ? limit : Math.min(limit, unread));
+  const rows = shown.map((row) => shownTask(row));
+  return { rows, next: found.length > shown.length ? (rows.at(-1)?.id ?? null) : rest };
 }
 
 export function listTasksQuery(db: Knex, filter: TaskFilter): Knex.QueryBuilder {
@@ -139,7 +165,7 @@ function inOrder(query: Knex.QueryBuilder, filter: TaskFilter): Knex.QueryBuilde
 }
 
 function columnsOf({ withAsked = false }: TaskFilter): string {
-  return withAsked ? `${rowColumns}, ${askedColumn}` : rowColumns;
+  return withAsked ? 'tasks.id, tasks.created_at, tasks.request' : rowColumns;
 }
 
 function orderOf({ isOldestFirst = false }: TaskFilter): 'asc' | 'desc' {

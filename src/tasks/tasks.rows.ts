@@ -92,7 +92,7 @@ export const rowColumns = `${storedColumns},
 
 /** SQL for an `Asked`. */
 export const askedColumn = `
-  json_build_object('prompt', tasks.request->'prompt', 'plan', tasks.plan) as asked`;
+  json_build_object('prompt', tasks.request->'prompt', 'plan', tasks.plan)`;
 
 /** SQL for a time in milliseconds, with fractions. */
 export const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
@@ -141,7 +141,7 @@ const findByIds = prepare<ReadTask>(
 
 const findAskedByIds = prepare<ReadTask>(
   'find_asked_tasks',
-  `select ${storedColumns}, ${askedColumn} from tasks where id = any(:ids)`,
+  `select ${storedColumns}, ${askedColumn} as asked from tasks where id = any(:ids)`,
 );
 
 export async function findTaskRow(db: Knex, id: string): Promise<TaskRow | null> {
@@ -218,14 +218,41 @@ export async function findRequest(db: Knex, taskId: string): Promise<Partial<Vid
   return rows[0]?.request ?? {};
 }
 
-/** The parsed bodies of creates, by the id of the task. */
-export async function findRequests(
+/**
+ * The options of creates, by the id of the task, without what may be long: all that is no option here,
+ * and tools of more than 1,000 bytes. So many requests are neither sent nor parsed as a whole.
+ */
+export async function findOptions(
   db: Knex,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Partial<VideoRequest>>> {
-  const { rows } = await db.raw<{ rows: { id: string; request: Partial<VideoRequest> }[] }>(
-    'select id, request from tasks where id = any(?)',
+  const { rows } = await db.raw<{ rows: { id: string; options: object; metadata: object }[] }>(
+    `select tasks.id,
+            json_build_object('resolution', sent.resolution, 'ratio', sent.ratio,
+              'duration', sent.duration) as options,
+            json_build_object('seed', extra.seed, 'generate_audio', extra.generate_audio,
+              'draft', extra.draft, 'execution_expires_after', extra.execution_expires_after,
+              'safety_identifier', extra.safety_identifier,
+              'tools', case when octet_length(extra.tools::text) <= 1000 then extra.tools end)
+              as metadata
+       from tasks
+       left join json_to_record(tasks.request)
+              as sent (resolution json, ratio json, duration json, metadata json) on true
+       left join json_to_record(sent.metadata)
+              as extra (seed json, generate_audio json, draft json, tools json,
+                        execution_expires_after json, safety_identifier json) on true
+      where tasks.id = any(?)`,
     [[...ids]],
   );
-  return new Map(rows.map(({ id, request }) => [id, request]));
+  return new Map(
+    rows.map(({ id, options, metadata }) => [
+      id,
+      { ...present(options), metadata: present(metadata) } as Partial<VideoRequest>,
+    ]),
+  );
+}
+
+/** The fields that have a value. */
+function present(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

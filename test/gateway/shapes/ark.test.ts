@@ -71,6 +71,35 @@ test('reads and lists echo the options that were sent, before the video exists a
   expect(await read()).toMatchObject(options);
 });
 
+test('a list echoes short tools, and does not read what is long in a create', async () => {
+  const [short, long] = ['x', 'x'.repeat(2_000)].map((type) => [{ type, limit: null }]);
+  const made: string[] = [];
+  for (const tools of [short, long, undefined]) {
+    const { id } = (await api.call('POST', tasks, body)).json;
+    const { metadata, ...sent } = await requestOf(id);
+    const request = { ...sent, metadata: { ...metadata, tools, passThrough: { long } } };
+    await api.db('tasks').where({ id }).update({ request });
+    made.push(id);
+  }
+  const forgotten = (await api.call('POST', tasks, body)).json.id;
+  await api.db('tasks').where({ id: forgotten }).update({ request: {} });
+  const answers: string[] = [];
+  const onAnswer = (answer: { rows?: unknown }) =>
+    answers.push(JSON.stringify(answer.rows ?? answer));
+  api.apiDb.on('query-response', onAnswer);
+  const { json } = await api.call('GET', `${tasks}?page_size=4`);
+  api.apiDb.off('query-response', onAnswer);
+  expect(answers.filter((rows) => rows.includes(made[0]!))).toHaveLength(2);
+  expect(answers.some((rows) => /a lighthouse|xx/.test(rows))).toBe(false);
+  const items = json.items.map(({ id, seed, tools }: Record<string, unknown>) => [id, seed, tools]);
+  expect(items).toEqual([
+    [forgotten, undefined, undefined],
+    [made[2], 7, undefined],
+    [made[1], 7, undefined],
+    [made[0], 7, short],
+  ]);
+});
+
 test.each([
   ['reference_image', [image('a', 'reference_image')], 'reference', ['a']],
   ['no role', [image('a')], undefined, ['a']],

@@ -456,6 +456,33 @@ test('a list has cursors in both directions and covers every task once', async (
   }
 });
 
+test('a page of a list ends before it has a megabyte of prompts, and the next page begins there', async () => {
+  const { apiKey, accountId } = await api.anAccount();
+  const ids: string[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    ids.push((await call(api.url, apiKey, 'POST', videos, video)).json.id);
+  }
+  const prompt = `${'\u0001'.repeat(50_000)}${' '.repeat(50_000)}`;
+  await api
+    .db('tasks')
+    .where({ account_id: accountId })
+    .update({ request: { ...(await requestOf(ids[0]!)), prompt, metadata: { labels: {} } } });
+  for (const query of ['order=asc&limit=100', 'order=desc&limit=10', 'limit=1']) {
+    const seen: string[] = [];
+    let after = '';
+    for (;;) {
+      const { text, json } = await call(api.url, apiKey, 'GET', `${videos}?${query}${after}`);
+      expect(text.length).toBeLessThan(1_500_000);
+      expect(json.data.length).toBeGreaterThan(0);
+      for (const one of json.data) expect(one.prompt).toBe(prompt);
+      seen.push(...json.data.map(({ id }: { id: string }) => id));
+      if (!json.has_more) break;
+      after = `&after=${json.last_id}`;
+    }
+    expect(seen).toEqual(query.includes('asc') ? ids : ids.toReversed());
+  }
+});
+
 describe('the content', () => {
   test('of a finished task is a redirect to its link, without a body', async () => {
     const { id } = (await api.call('POST', videos, video)).json;

@@ -6,7 +6,7 @@ import type { TaskObject } from '../../../contract/task';
 import { isTaskId } from '../../../database/ids';
 import { endListed, modelOf } from '../../../tasks/list.routes';
 import { listNumbered, numberedStatuses, reachedMax } from '../../../tasks/numbered.rows';
-import { findRequests } from '../../../tasks/tasks.rows';
+import { findOptions } from '../../../tasks/tasks.rows';
 import { answerJsonText } from '../../context';
 import { type QueryReader, readQuery, refuseUnknown } from '../../paging';
 import { queryOf } from '../../query';
@@ -40,11 +40,11 @@ export function listArkTasks(
     });
     await endListed(ctx, rows);
     const tasks = rows.map(({ object }) => JSON.parse(object) as TaskObject);
-    const requests = await findRequests(
+    const options = await findOptions(
       db,
       tasks.map(({ id }) => id),
     );
-    const items = tasks.map((task) => form(task, requests.get(task.id)));
+    const items = tasks.map((task) => form(task, options.get(task.id)));
     answerJsonText(ctx, JSON.stringify({ items, total }));
   };
 }
