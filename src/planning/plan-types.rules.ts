@@ -48,7 +48,10 @@ export interface Plan {
   readonly priceList?: string;
   readonly price: PriceSnapshot;
   readonly hold: Hold;
-  /** No line of the charge is above this factor times the same line of the hold. */
+  /**
+   * No reported figure charges a line more than this factor times the same line of the hold. Lengths that
+   * a meter counts have bounds of their own.
+   */
   readonly chargeMaxFactor: number;
   /**
    * The ids of the input files, keyed by the text in the request; absent if there are no input

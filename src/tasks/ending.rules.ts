@@ -127,7 +127,7 @@ export function finishedVideo(work: Work): FinishedVideo {
       reportedMs === null ? null : Math.min(reportedMs, longestMsOf(stored)),
     ),
     usedSeconds: measured ?? seconds,
-    completionTokens: countedFigure(plan, 'generation', tokensOf(plan, generation)),
+    completionTokens: tokensOf(plan, generation),
     seed: base?.seed ?? null,
   };
 }
@@ -139,11 +139,15 @@ const roundedMs = 1_000;
 const longestMsOf = (stored: KeptResults | undefined) =>
   stored?.milliseconds === undefined ? Number.POSITIVE_INFINITY : stored.milliseconds + roundedMs;
 
-/** The tokens by the meter of the channel that made the video; null if they were not reported. */
-function tokensOf({ channels }: Plan, generation: JobReport | undefined): number | null {
+/**
+ * The tokens by the meter of the channel that made the video; null if no figure counts. A meter bounds
+ * the lengths itself. The factor of the plan would turn the tokens of a trusted account, which stated far
+ * too short lengths, back into those that it stated.
+ */
+function tokensOf(plan: Plan, generation: JobReport | undefined): number | null {
   const result = generation?.result;
-  const meter = generation && choiceOf(channels, generation)?.meter;
-  if (!meter) return result?.completionTokens ?? null;
+  const meter = generation && choiceOf(plan.channels, generation)?.meter;
+  if (!meter) return countedFigure(plan, 'generation', result?.completionTokens ?? null);
   return meteredTokens(meter, {
     outSeconds: lengthOf(result),
     inSeconds: result?.inputSeconds ?? null,

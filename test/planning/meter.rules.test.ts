@@ -70,7 +70,11 @@ function planOf(meters: readonly (Meter | undefined)[], body: Record<string, unk
   return planIn(withMeters(meters), body);
 }
 
-function planIn(catalogue: Catalogue, body: Record<string, unknown> = {}): Plan {
+function planIn(
+  catalogue: Catalogue,
+  body: Record<string, unknown> = {},
+  trustsLengths = false,
+): Plan {
   const { request } = parseRequest({
     model: 'studio-2.0',
     prompt: 'a lighthouse',
@@ -78,7 +82,7 @@ function planIn(catalogue: Catalogue, body: Record<string, unknown> = {}): Plan 
     duration: 5,
     ...body,
   });
-  return planTask(request, catalogue, { seed: 1 }).plan!;
+  return planTask(request, catalogue, { seed: 1, trustsLengths }).plan!;
 }
 
 const lies = [null, 0, -3, 0.04, 4.999, 5, 5.042, 7, 15, 15.2, 600, 1e9, Number.NaN];
@@ -128,6 +132,16 @@ test('input seconds are charged only if the meter says so', () => {
   expect(counted.hold.tokens).toBe(20_200);
   expect(tokensOf(counted, facts)).toBe(8_000);
   expect(tokensOf(planOf([{ perSecond: { '720p': 1_000 } }], body), facts)).toBe(5_000);
+});
+
+test('reference videos of a trusted account are charged as long as they are, however short it stated them', () => {
+  const catalogue = withMeters([{ perSecond: { '720p': 1_000 }, inputSeconds: true }]);
+  const videos = ['https://media.example.com/a.mp4'];
+  const stated = { duration: 4, videos, metadata: { input_video_duration: 0.1 } };
+  const plan = planIn(catalogue, stated, true);
+  expect(plan.hold.tokens).toBe(4_100);
+  expect(tokensOf(plan, { seconds: 4, inputSeconds: 8 })).toBe(12_000);
+  expect(tokensOf(plan, { seconds: 4, inputSeconds: 15 })).toBe(19_000);
 });
 
 test('a job has one figure, whatever its length and the tokens that a provider reports', () => {
