@@ -46,13 +46,19 @@ export function choiceOf(
   );
 }
 
+/** The lengths that a provider reported for a job; null if it reported none. */
+export interface ReportedLengths {
+  readonly outSeconds: number | null;
+  readonly inSeconds: number | null;
+}
+
 /**
  * The tokens of a finished job. A length that the provider did not report counts as held. A video
  * that is longer than the caller asked for costs no more.
  */
 export function meteredTokens(
   meter: PlannedMeter,
-  { outSeconds, inSeconds }: { outSeconds: number | null; inSeconds: number | null },
+  { outSeconds, inSeconds }: ReportedLengths,
 ): number {
   if ('tokensPerJob' in meter) return meter.tokensPerJob;
   const { tokensPerSecond, outMsMax, inMsMax, inMsHeld } = meter;
@@ -61,14 +67,35 @@ export function meteredTokens(
   return Math.ceil((ms * tokensPerSecond) / 1000);
 }
 
+/**
+ * True if a held length counts because the provider reported none. A requested length is exact, so only
+ * one that the model chose (`durationSeconds` is -1) can be missing.
+ */
+export function missesLength(
+  meter: PlannedMeter,
+  { outSeconds, inSeconds }: ReportedLengths,
+  durationSeconds: number,
+): boolean {
+  if ('tokensPerJob' in meter) return false;
+  const { outMsMax, inMsMax, inMsHeld } = meter;
+  const isOutMissing = durationSeconds === -1 && countedMs(outSeconds, outMsMax) === null;
+  return isOutMissing || (inMsHeld > 0 && countedMs(inSeconds, inMsMax) === null);
+}
+
 /** The tokens to hold. */
 export function meteredTokensToHold(meter: PlannedMeter): number {
   return meteredTokens(meter, { outSeconds: null, inSeconds: null });
 }
 
+/**
+ * Far longer than any video. A reported length above this limit, like a negative one, counts as not
+ * reported.
+ */
+export const longestSeconds = 3_600;
+
 /** Null if the length was not reported. */
 function countedMs(seconds: number | null, maxMs: number): number | null {
-  if (seconds === null || !(seconds >= 0)) return null;
+  if (seconds === null || !(seconds >= 0 && seconds <= longestSeconds)) return null;
   // 2.007 * 1000 is a little more than 2007.
   return Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), maxMs);
 }

@@ -5,7 +5,7 @@
 import type { TaskError, TaskObject } from '../contract/task';
 import type { KeptResults, ResultRole, ResultSource } from '../files/results.rules';
 import type { JobReport } from '../jobs/job.rules';
-import { choiceOf, meteredTokens } from '../planning/meter.rules';
+import { choiceOf, longestSeconds, meteredTokens, missesLength } from '../planning/meter.rules';
 import { outputSize, shownRatio } from '../planning/output-size.rules';
 import type { BillingLine, Plan } from '../planning/plan-types.rules';
 import { billing, countedFigure, settlementFor } from '../planning/pricing.rules';
@@ -80,6 +80,8 @@ export interface FinishedVideo {
   readonly usedSeconds: number | null;
   /** The tokens to charge; null if no figure counts. */
   readonly completionTokens: number | null;
+  /** True if a held figure is charged because the providers reported none that counts. */
+  readonly usageMissing: boolean;
   readonly seed: number | null;
 }
 
@@ -111,6 +113,13 @@ export function finishedVideo(work: Work): FinishedVideo {
   const size = stored?.size ?? outputSize(plan);
   const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
+  const { completionTokens, isTokenMissing } = generationUsage(plan, generation);
+  const outputMilliseconds = countedFigure(
+    plan,
+    'super_resolution',
+    reportedMs === null ? null : Math.min(reportedMs, longestMsOf(stored)),
+  );
+  const isLengthMissing = plan.enhancement !== null && outputMilliseconds === null;
   return {
     shown: {
       url: video,
@@ -121,13 +130,10 @@ export function finishedVideo(work: Work): FinishedVideo {
       ...(stored ? { expires_at: stored.expiresAt } : {}),
     },
     durationSeconds: seconds ?? measured,
-    outputMilliseconds: countedFigure(
-      plan,
-      'super_resolution',
-      reportedMs === null ? null : Math.min(reportedMs, longestMsOf(stored)),
-    ),
+    outputMilliseconds,
     usedSeconds: measured ?? seconds,
-    completionTokens: tokensOf(plan, generation),
+    completionTokens,
+    usageMissing: isTokenMissing || isLengthMissing,
     seed: base?.seed ?? null,
   };
 }
@@ -144,20 +150,22 @@ const longestMsOf = (stored: KeptResults | undefined) =>
  * the lengths itself. The factor of the plan would turn the tokens of a trusted account, which stated far
  * too short lengths, back into those that it stated.
  */
-function tokensOf(plan: Plan, generation: JobReport | undefined): number | null {
+function generationUsage(plan: Plan, generation: JobReport | undefined) {
   const result = generation?.result;
   const meter = generation && choiceOf(plan.channels, generation)?.meter;
-  if (!meter) return countedFigure(plan, 'generation', result?.completionTokens ?? null);
-  return meteredTokens(meter, {
-    outSeconds: lengthOf(result),
-    inSeconds: result?.inputSeconds ?? null,
-  });
+  if (!meter) {
+    const reported = result?.completionTokens ?? null;
+    const completionTokens = countedFigure(plan, 'generation', reported);
+    return { completionTokens, isTokenMissing: completionTokens === null };
+  }
+  const lengths = { outSeconds: lengthOf(result), inSeconds: result?.inputSeconds ?? null };
+  return {
+    completionTokens: meteredTokens(meter, lengths),
+    isTokenMissing: missesLength(meter, lengths, plan.durationSeconds),
+  };
 }
 
-// This limit is far longer than any generated video. A reported length that is zero, negative or
-// above this limit counts as not reported.
-const longestSeconds = 3_600;
-
+/** A reported length that is zero, negative or impossibly long counts as not reported. */
 function lengthOf(result: JobReport['result'] | undefined): number | null {
   const seconds = result?.durationSeconds ?? null;
   return seconds !== null && seconds > 0 && seconds <= longestSeconds ? seconds : null;
@@ -169,12 +177,9 @@ function succeeded(
   video: FinishedVideo,
   finishedAt: number,
 ): { object: TaskObject; charge: readonly BillingLine[] } {
-  const { shown, durationSeconds, usedSeconds, seed } = video;
-  const { completionTokens, outputMilliseconds } = video;
+  const { shown, durationSeconds, usedSeconds, seed, usageMissing } = video;
   const charge = settlementFor(plan, video);
-  const tokens = completionTokens ?? plan.hold.tokens;
-  const isLengthMissing = plan.enhancement !== null && outputMilliseconds === null;
-  const usageMissing = completionTokens === null || isLengthMissing;
+  const tokens = video.completionTokens ?? plan.hold.tokens;
   const object = taskObject(task, {
     status: 'succeeded',
     finishedAt,

@@ -72,3 +72,48 @@ test('no reported figure charges a line more than the factor of the plan, and a 
   expect(object.billing).toMatchObject({ charged: '5.009400', usage_missing: true });
   expect(object.usage).toMatchObject({ completion_tokens: 108_900 });
 });
+
+test.each([
+  ['the length that the model chose is not reported', -1, 0, { durationSeconds: null }, true],
+  ['the length that the model chose is zero', -1, 0, { durationSeconds: 0 }, true],
+  ['the length that the model chose is impossible', -1, 0, { durationSeconds: 1e9 }, true],
+  ['the length that the model chose is reported', -1, 0, { durationSeconds: 6 }, false],
+  ['the requested length is not reported', 5, 0, { durationSeconds: null }, false],
+  ['the counted input seconds are not reported', 5, 8_000, { inputSeconds: null }, true],
+  ['the counted input seconds are negative', 5, 8_000, { inputSeconds: -1 }, true],
+  ['the counted input seconds are impossible', 5, 8_000, { inputSeconds: 1e9 }, true],
+  ['the counted input seconds are reported', 5, 8_000, { inputSeconds: 3 }, false],
+  ['no input seconds are counted', 5, 0, { inputSeconds: null }, false],
+])(
+  'if on a meter by seconds %s, a bill tells whether usage is missing',
+  (_, asked, held, told, isMissing) => {
+    const meter = {
+      tokensPerSecond: 1_000,
+      outMsMax: 15_000,
+      inMsMax: held && 15_200,
+      inMsHeld: held,
+    };
+    const plan = aPlan({
+      durationSeconds: asked,
+      channels: [{ channel: 'studio', upstreamModel: 'studio-2.0', meter }],
+    });
+    const generation = { ...aSuccess(told), channel: 'studio', upstreamModel: 'studio-2.0' };
+    const work = { plan, generation, enhanced: undefined, stored: kept };
+    const { object } = finalObject(identity, work, { succeeded: true }, 1);
+    expect(object.billing?.usage_missing ?? false).toBe(isMissing);
+  },
+);
+
+test('a length that a meter misses is charged as it is held', () => {
+  const meter = { tokensPerSecond: 1_000, outMsMax: 15_000, inMsMax: 15_200, inMsHeld: 100 };
+  const tokens = (over: Parameters<typeof aSuccess>[0]) =>
+    finishedVideo({
+      plan: aPlan({ channels: [{ channel: 'studio', upstreamModel: 'studio-2.0', meter }] }),
+      generation: { ...aSuccess(over), channel: 'studio', upstreamModel: 'studio-2.0' },
+      enhanced: undefined,
+      stored: kept,
+    }).completionTokens;
+  expect(tokens({ durationSeconds: null, inputSeconds: 3 })).toBe(18_000);
+  expect(tokens({ durationSeconds: 5, inputSeconds: null })).toBe(5_100);
+  expect(tokens({ durationSeconds: 5, inputSeconds: 1e9 })).toBe(5_100);
+});
