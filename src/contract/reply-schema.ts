@@ -56,7 +56,7 @@ const billing = z
     items: z.array(billingItemSchema),
     usage_missing: z.literal(true).optional().meta({
       description:
-        'No plausible usage was reported for a line of the bill; what was held in its place is charged.',
+        'No plausible usage was reported for a line of the bill; at most what was held is charged.',
     }),
   })
   .meta({ id: 'Billing' });

@@ -74,7 +74,7 @@ export interface FinishedVideo {
   readonly shown: NewVideo;
   /** The reported length; the measured length if the provider reports none. */
   readonly durationSeconds: number | null;
-  /** The length to charge; null if no figure counts. */
+  /** The length to charge; that of the hold if no figure counts, and null if none is held. */
   readonly outputMilliseconds: number | null;
   /** The measured length; the reported length if the file does not contain it. */
   readonly usedSeconds: number | null;
@@ -114,12 +114,10 @@ export function finishedVideo(work: Work): FinishedVideo {
   const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
   const { completionTokens, isTokenMissing } = generationUsage(plan, generation);
-  const outputMilliseconds = countedFigure(
-    plan,
-    'super_resolution',
-    reportedMs === null ? null : Math.min(reportedMs, longestMsOf(stored)),
-  );
-  const isLengthMissing = plan.enhancement !== null && outputMilliseconds === null;
+  const longestMs = longestMsOf(stored);
+  const boundMs = reportedMs === null ? null : Math.min(reportedMs, longestMs);
+  const countedMs = countedFigure(plan, 'super_resolution', boundMs);
+  const heldMs = plan.hold.lines.find((line) => line.kind === 'super_resolution')?.quantity;
   return {
     shown: {
       url: video,
@@ -130,10 +128,10 @@ export function finishedVideo(work: Work): FinishedVideo {
       ...(stored ? { expires_at: stored.expiresAt } : {}),
     },
     durationSeconds: seconds ?? measured,
-    outputMilliseconds,
+    outputMilliseconds: countedMs ?? (heldMs === undefined ? null : Math.min(heldMs, longestMs)),
     usedSeconds: measured ?? seconds,
     completionTokens,
-    usageMissing: isTokenMissing || isLengthMissing,
+    usageMissing: isTokenMissing || (heldMs !== undefined && countedMs === null),
     seed: base?.seed ?? null,
   };
 }

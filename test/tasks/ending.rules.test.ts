@@ -23,13 +23,13 @@ test('the video of an enhanced task comes from the enhancer, and its last frame 
 
 const identity = { id: aTaskId(), traceId: 't', model: 'studio-2.0', createdAt: 1 };
 const kept = { stored: true, links: {}, expiresAt: 1 } as const;
-const enhancedBy = (durationSeconds: number, planned = 5, milliseconds?: number) =>
+const enhancedBy = (durationSeconds: number | null, planned = 5, milliseconds?: number) =>
   finishedVideo({
     plan: { ...anEnhancedPlan(), durationSeconds: planned },
-    generation: aSuccess(),
+    generation: aSuccess({ durationSeconds: null }),
     enhanced: { ...aSuccess({ durationSeconds }), kind: 'super_resolution' },
     stored: { ...kept, ...(milliseconds === undefined ? {} : { milliseconds }) },
-  }).outputMilliseconds;
+  });
 
 test.each([
   ['counts as reported', 5.1, 5, 5_042, 5_100],
@@ -37,11 +37,30 @@ test.each([
   ['counts up to a second more than a file that is shorter than requested', 60, 5, 3_000, 4_000],
   ['counts up to the measured length if the model chose it', 15, -1, 5_042, 6_042],
   ['counts up to three times the hold if the file has no length', 15.126, 5, undefined, 15_126],
-  ['does not count above that', 15.127, 5, undefined, null],
-  ['does not count above that, whatever the file says', 60, 5, 60_000, null],
 ])('the length of an enhancement %s', (_, reported, planned, measured, counted) => {
-  expect(enhancedBy(reported, planned, measured)).toBe(counted);
+  const { outputMilliseconds, usageMissing } = enhancedBy(reported, planned, measured);
+  expect({ outputMilliseconds, usageMissing }).toEqual({
+    outputMilliseconds: counted,
+    usageMissing: false,
+  });
 });
+
+test.each([
+  ['is more than three times the hold', 15.127, undefined, 5_042],
+  ['is more than three times the hold, whatever the file says', 60, 60_000, 5_042],
+  ['is not reported', null, undefined, 5_042],
+  ['is not reported, and the file is as long as planned', null, 5_042, 5_042],
+  ['is not reported, and the file is shorter', null, 3_000, 4_000],
+])(
+  'if the length of an enhancement %s, usage is missing, and the hold counts up to the measured length and a second',
+  (_, reported, measured, counted) => {
+    const { outputMilliseconds, usageMissing } = enhancedBy(reported, 5, measured);
+    expect({ outputMilliseconds, usageMissing }).toEqual({
+      outputMilliseconds: counted,
+      usageMissing: true,
+    });
+  },
+);
 
 test('no reported figure charges a line more than the factor of the plan, and a bill says if none counts', () => {
   const figure = fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }), { nil: null });

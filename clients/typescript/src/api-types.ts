@@ -165,7 +165,7 @@ export interface Billing {
   /** Decimal amount, six places. */
   refunded: string;
   items: Array<BillingItem>;
-  /** No plausible usage was reported for a line of the bill; what was held in its place is charged. */
+  /** No plausible usage was reported for a line of the bill; at most what was held is charged. */
   usage_missing?: true;
 }
 
