@@ -151,16 +151,29 @@ async function untilJobEnds(task: Task, kind: JobKind): Promise<JobReport> {
  * deadline the provider is asked too, because the job may have ended after the watcher's last poll. At a
  * cancel only the row counts: callers may have read there that the video is being stored.
  */
-async function isMade(
-  { taskId, traceId, progress }: Task,
-  read: Activities['readJob'],
-): Promise<boolean> {
+async function isMade(task: Task, read: Activities['readJob']): Promise<boolean> {
+  if (!(await reachesLastJob(task))) return false;
+  const { taskId, traceId, progress } = task;
   const kind = progress.lastJob;
-  if (progress.unfinished !== kind) return false;
   // Null: three reads failed, or no read was answered within 20 s.
   const report = await read({ taskId, kind, traceId }).catch(() => null);
   if (report?.status !== 'succeeded') return false;
   progress.ended(report);
+  return true;
+}
+
+/**
+ * Tells if only the last job of the plan is unfinished. After a reset past the deadline, only the rows know
+ * the jobs of the earlier run, so the row of the first job is read.
+ */
+async function reachesLastJob({ taskId, traceId, progress }: Task): Promise<boolean> {
+  const kind = progress.unfinished;
+  if (!kind || kind === progress.lastJob) return kind !== undefined;
+  const report = await findEnd({ taskId, kind, traceId });
+  if (report?.status !== 'succeeded') return false;
+  progress.ended(report);
+  // So that stopJob cancels the last job if it has not made the video.
+  progress.begun(progress.lastJob);
   return true;
 }
 

@@ -21,10 +21,10 @@ export const transactionPolicy: LocalActivityOptions = {
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 };
 
-/** For findEnd, before a cancelled task is closed: it is retried for as long as closeTask would be. */
+/** For findEnd, before a cancelled or expired task is closed: it is retried for as long as closeTask would be. */
 export const findEndPolicy: LocalActivityOptions = {
   ...transactionPolicy,
-  summary: 'cancel: reads the row of the job',
+  summary: 'cancel or deadline: reads the row of the job',
 };
 
 /**

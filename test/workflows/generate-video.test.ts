@@ -512,6 +512,41 @@ describe('the deadline', () => {
       expect((await task.result()).status).toBe('succeeded');
     }));
 
+  test('does not fail a task whose enhanced video is made although its workflow knows no end of the first job', () =>
+    run(async (world) => {
+      // After a reset of the workflow only the rows of the jobs know that both have ended.
+      world.script.end = ({ kind }) => (kind === 'generation' ? aSuccess() : null);
+      world.script.read = ({ kind }) => (kind === 'super_resolution' ? enhanced : null);
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      const object = await task.result();
+      expect(object).toMatchObject({
+        status: 'succeeded',
+        video_url: expect.stringContaining('enhanced.mp4'),
+        billing: { items: [{ kind: 'generation' }, { kind: 'super_resolution' }] },
+      });
+      expect(world.lookedAt.map(({ kind }) => kind)).toEqual(['super_resolution']);
+      expect(world.cancelled).toEqual([]);
+    }));
+
+  test('cancels the enhancement of a task whose workflow knows no end of the first job', () =>
+    run(async (world) => {
+      world.script.end = ({ kind }) => (kind === 'generation' ? aSuccess() : null);
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      expect(await task.result()).toMatchObject({
+        status: 'failed',
+        billing: { charged: '0.000000' },
+      });
+      expect(world.cancelled.map(({ kind }) => kind)).toEqual(['super_resolution']);
+    }));
+
+  test('cancels the generation of an enhanced task that is still running', () =>
+    run(async (world) => {
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      expect((await task.result()).status).toBe('failed');
+      expect(world.lookedAt).toEqual([]);
+      expect(world.cancelled.map(({ kind }) => kind)).toEqual(['generation']);
+    }));
+
   test(
     'ends the retries of a job for which no channel is found',
     () =>
@@ -553,6 +588,20 @@ describe('cancelling', () => {
       expect(await task.result()).toMatchObject({
         status: 'succeeded',
         billing: { charged: '5.009400' },
+      });
+      expect([world.lookedAt, world.cancelled]).toEqual([[], []]);
+    }));
+
+  test('a task whose enhanced video is made, although its workflow knows no end of the first job, is stored and charged', () =>
+    runReal(async (world) => {
+      world.script.end = ({ kind }) => (kind === 'generation' ? aSuccess() : enhanced);
+      const task = await world.start(aTaskInput({ plan: anEnhancedPlan() }));
+      await task.admitted();
+      await task.report(running);
+      await task.cancel();
+      expect(await task.result()).toMatchObject({
+        status: 'succeeded',
+        billing: { charged: '5.134400' },
       });
       expect([world.lookedAt, world.cancelled]).toEqual([[], []]);
     }));

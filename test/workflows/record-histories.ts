@@ -111,6 +111,13 @@ const plays: Readonly<Record<string, Play>> = {
     await task.admitted();
     await task.result();
   },
+  async 'saved by the rows of both jobs'(world, start) {
+    world.script.end = ({ kind }) => (kind === 'generation' ? aSuccess() : null);
+    world.script.read = () => enhanced;
+    const task = await start({ plan: { ...anEnhancedPlan(), expiresAfterSeconds: 1 } });
+    await task.admitted();
+    await task.result();
+  },
   async refused(world, start) {
     const refusal = { code: 'insufficient_balance', message: 'too little', param: '' } as const;
     world.script.open = ({ taskId }) => ({
