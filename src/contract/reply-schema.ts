@@ -118,7 +118,10 @@ export const taskSchema = z
         description:
           'Only of failed tasks, which are not charged. `provider_error`: generator or enhancer refused or failed. `task_error`: the service ended the task (expired, cancelled, out of balance).',
       }),
-    seed: z.number().optional().meta({ description: 'The seed that was used.' }),
+    seed: z
+      .number()
+      .optional()
+      .meta({ description: 'The seed that was used; absent if the generator takes none.' }),
     billing: billing.optional().meta({
       description:
         'Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals.',

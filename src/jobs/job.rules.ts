@@ -44,6 +44,8 @@ export interface JobResult {
   readonly resolution: string | null;
   readonly ratio: string | null;
   readonly seed: number | null;
+  /** Set if a create of the protocol has the seed of the plan. A task then shows that one if none is reported. */
+  readonly seedIsSent?: true;
   readonly completionTokens: number | null;
 }
 

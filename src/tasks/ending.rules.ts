@@ -1,6 +1,7 @@
 // How a task ends, and its final object. The reports of the generator and the enhancer become the
 // video that callers see, with our links. The length comes from the enhancer, or from the generator
-// if the enhancer reported no length. Ratio, seed and tokens come from the generator.
+// if the enhancer reported no length. Ratio, seed and tokens come from the generator. What no provider
+// reports is shown as it was planned.
 
 import type { TaskError, TaskObject } from '../contract/task';
 import type { KeptResults, ResultRole, ResultSource } from '../files/results.rules';
@@ -112,6 +113,7 @@ export function finishedVideo(work: Work): FinishedVideo {
   const reportedMs = seconds === null ? null : Math.round(seconds * 1000);
   const size = stored?.size ?? outputSize(plan);
   const ratio = base?.ratio ?? (size ? shownRatio(plan.ratio, size) : null);
+  const resolution = last?.resolution ?? plannedResolution(plan);
   const { video = '', last_frame: lastFrame } = stored?.links ?? {};
   const { completionTokens, isTokenMissing } = generationUsage(plan, generation);
   const longestMs = longestMsOf(stored);
@@ -122,7 +124,7 @@ export function finishedVideo(work: Work): FinishedVideo {
     shown: {
       url: video,
       ...(lastFrame ? { last_frame_url: lastFrame } : {}),
-      ...(last?.resolution ? { resolution: last.resolution } : {}),
+      ...(resolution ? { resolution } : {}),
       ...(ratio ? { ratio } : {}),
       ...(size ? { width: size.width, height: size.height } : {}),
       ...(stored ? { expires_at: stored.expiresAt } : {}),
@@ -132,9 +134,13 @@ export function finishedVideo(work: Work): FinishedVideo {
     usedSeconds: measured ?? seconds,
     completionTokens,
     usageMissing: isTokenMissing || (heldMs !== undefined && countedMs === null),
-    seed: base?.seed ?? null,
+    seed: base?.seed ?? (base?.seedIsSent ? plan.seed : null),
   };
 }
+
+/** Null if an enhancement has only a limit, because the size of its video has no name. */
+const plannedResolution = ({ resolution, enhancement }: Plan) =>
+  enhancement ? enhancement.resolution : resolution;
 
 // Headers of files and reports round a length in different ways.
 const roundedMs = 1_000;

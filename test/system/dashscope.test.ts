@@ -19,7 +19,8 @@ const isCreate = ({ method, path }: Exchange) =>
   method === 'POST' && path.endsWith('/video-synthesis');
 
 test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
-  const task = await ended({ duration: 8 });
+  const task = await ended({ duration: 8, metadata: { seed: 7 } });
+  expect(task).toMatchObject({ seed: 7, data: [{ resolution: '720p' }] });
   expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
   expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
   const video = await fetch(task.video_url);

@@ -16,6 +16,7 @@ const isCreate = ({ method, path }: Exchange) => method === 'POST' && path.inclu
 
 test('a task from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
   const task = await ended({ duration: 8 });
+  expect(task.data).toMatchObject([{ resolution: '720p' }]);
   expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
   expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
   const video = await fetch(task.video_url);

@@ -17,6 +17,8 @@ describe.each(profiles)('a task in the dialect %s', (profile) => {
 
   test('from a prompt succeeds, has a copy of the video and is billed by its seconds', async () => {
     const task = await ended({ model: profile, duration: 8 });
+    expect(task.data).toMatchObject([{ resolution: '720p' }]);
+    expect(typeof task.seed).toBe(profile === 'openai' ? 'undefined' : 'number');
     expect(task).toMatchObject({ status: 'succeeded', usage: { completion_tokens: 172_800 } });
     expect(task.billing).toMatchObject({ charged: '7.948800', refunded: '0.000000' });
     expect(task.billing.usage_missing).toBeUndefined();

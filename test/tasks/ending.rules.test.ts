@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { JobResult } from '../../src/jobs/job.rules';
+import type { Plan } from '../../src/planning/plan-types.rules';
 import { finalObject, finishedVideo, resultSources } from '../../src/tasks/ending.rules';
 import { anEnhancedPlan, aPlan, aSuccess, aTaskId } from '../support/builders';
 
@@ -135,4 +137,40 @@ test('a length that a meter misses is charged as it is held', () => {
   expect(tokens({ durationSeconds: null, inputSeconds: 3 })).toBe(18_000);
   expect(tokens({ durationSeconds: 5, inputSeconds: null })).toBe(5_100);
   expect(tokens({ durationSeconds: 5, inputSeconds: 1e9 })).toBe(5_100);
+});
+
+const told = (plan: Plan, over: Partial<JobResult>, enhancedTo?: string | null) => {
+  const enhanced = aSuccess({ resolution: enhancedTo ?? null });
+  const generation = aSuccess({ resolution: null, seed: null, ...over });
+  const work = {
+    plan,
+    generation,
+    enhanced: plan.enhancement ? { ...enhanced, kind: 'super_resolution' as const } : undefined,
+    stored: kept,
+  };
+  return finalObject(identity, work, { succeeded: true }, 1).object;
+};
+
+test.each([
+  ['reported', aPlan(), { resolution: '768p' }, null, '768p'],
+  ['planned if none is reported', aPlan(), {}, null, '720p'],
+  ['that of its enhancer', anEnhancedPlan(), { resolution: '720p' }, '2k', '2k'],
+  ['planned for its enhancer if that reports none', anEnhancedPlan(), {}, null, '1080p'],
+  [
+    'not known if its enhancer has a limit only and reports none',
+    anEnhancedPlan({ resolution: null, resolutionLimit: 900 }),
+    { resolution: '720p' },
+    null,
+    undefined,
+  ],
+] as const)('the resolution of a task is %s', (_, plan, over, enhancedTo, shown) => {
+  expect(told(plan, over, enhancedTo).data[0]?.resolution).toBe(shown);
+});
+
+test.each([
+  ['reported', { seed: 7, seedIsSent: true }, 7],
+  ['planned if it was sent and none is reported', { seedIsSent: true }, 42],
+  ['not known if it was not sent', {}, undefined],
+] as const)('the seed of a task is %s', (_, over, shown) => {
+  expect(told(aPlan(), over).seed).toBe(shown);
 });

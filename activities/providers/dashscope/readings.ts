@@ -46,6 +46,7 @@ function resultOf(output: unknown, json: unknown) {
     resolution: tierOf(figure('SR')),
     ratio: ratioOf(field(usage, 'ratio')),
     seed: null,
+    seedIsSent: true as const,
     completionTokens: null,
   };
 }

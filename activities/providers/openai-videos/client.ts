@@ -24,7 +24,7 @@ export function createOpenaiVideos(access: ProviderAccess): Provider {
     const url = urlOf(upstreamId);
     const answer = await call('GET', url, { timeoutMs: readTimeoutMs });
     if (answer.status !== 200 || answer.json === null) throw classifyFault(answer);
-    return readingOf(answer.json, `${url}/content`);
+    return readingOf(answer.json, `${url}/content`, profile);
   };
 
   return {

@@ -5,6 +5,7 @@ import { field, numberOf, textOf, textSecondsOf, unixSecondsOf } from '../http-e
 import { readingIn, type Statuses } from '../job-readings';
 import type { JobReading } from '../provider';
 import { failureOf } from './faults';
+import type { Profile } from './profiles';
 
 // The protocol has four words; the others are words of gateways and of self-hosted servers.
 const statuses: Statuses = {
@@ -18,12 +19,16 @@ const statuses: Statuses = {
   deleted: 'cancelled',
 };
 
-export function readingOf(item: unknown, contentUrl: string): JobReading {
+export function readingOf(
+  item: unknown,
+  contentUrl: string,
+  { takesSeed }: Pick<Profile, 'takesSeed'>,
+): JobReading {
   const word = textOf(field(item, 'status')) ?? '';
   return readingIn(
     statuses,
     word,
-    () => resultOf(item, contentUrl),
+    () => ({ ...resultOf(item, contentUrl), ...(takesSeed ? { seedIsSent: true as const } : {}) }),
     (status) => failureOf(status, field(item, 'error')),
   );
 }

@@ -129,7 +129,7 @@ export interface Task {
     /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
     code: "task_error" | "provider_error";
   };
-  /** The seed that was used. */
+  /** The seed that was used; absent if the generator takes none. */
   seed?: number;
   /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;
@@ -277,7 +277,7 @@ export interface CancelledTask {
     /** `provider_error`: generator or enhancer refused or failed. `task_error`: decided here (expired, cancelled, out of balance). */
     code: "task_error" | "provider_error";
   };
-  /** The seed that was used. */
+  /** The seed that was used; absent if the generator takes none. */
   seed?: number;
   /** Once held: `held`, `charged`, `refunded` and the items of the charge, with six decimals. */
   billing?: Billing;

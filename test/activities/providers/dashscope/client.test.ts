@@ -109,7 +109,11 @@ test.each([
   service.say = () => task({ task_status: 'SUCCEEDED', video_url: url }, usage);
   expect(await generator.read('t-1')).toMatchObject({
     status: 'succeeded',
-    result: { videoUrl: url, expiresAt: 1_900_000_000, completionTokens: null, ...facts },
+    result: {
+      ...{ videoUrl: url, expiresAt: 1_900_000_000, completionTokens: null },
+      ...{ seed: null, seedIsSent: true },
+      ...facts,
+    },
   });
 });
 

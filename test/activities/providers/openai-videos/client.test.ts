@@ -8,15 +8,18 @@ import { readAll } from '../../../support/readings';
 
 let service: Canned;
 let generator: Provider;
-beforeAll(async () => {
-  service = await startCanned();
-  generator = createOpenaiVideos({
+const speaking = (profile: string) =>
+  createOpenaiVideos({
     baseUrl: service.url,
     apiKey: 'key',
     timeoutMs: 5_000,
     honoursIdempotencyKey: false,
     hasList: true,
+    profile,
   });
+beforeAll(async () => {
+  service = await startCanned();
+  generator = speaking('openai');
 });
 afterAll(() => service?.close());
 
@@ -108,6 +111,18 @@ test.each([
         completionTokens: null,
       },
     });
+  },
+);
+
+test.each([
+  ['openai', undefined],
+  ['gateway', true],
+])(
+  'a completed video in the dialect %s tells whether its seed was sent',
+  async (profile, isSent) => {
+    service.say = () => ({ body: { status: 'completed' } });
+    const { result } = await speaking(profile).read('video_1');
+    expect(result?.seedIsSent).toBe(isSent);
   },
 );
 
