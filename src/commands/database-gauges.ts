@@ -95,6 +95,7 @@ function show(meters: Meters, open: OpenWork): void {
   // fires.
   meters.set('video_audit_age_seconds', {}, open.auditAgeSeconds ?? Number.POSITIVE_INFINITY);
   meters.set('video_usage_age_seconds', {}, open.usageAgeSeconds);
+  meters.set('video_wal_archiving_failed', {}, open.archivingFails ? 1 : 0);
   meters.set('video_database_gauges_up', {}, 1);
 }
 
@@ -107,6 +108,7 @@ const alone = [
   'video_reconciler_age_seconds',
   'video_audit_age_seconds',
   'video_usage_age_seconds',
+  'video_wal_archiving_failed',
 ] as const;
 
 /**

@@ -20,6 +20,7 @@ export interface OpenWork {
   readonly auditAgeSeconds: number | null;
   /** The age of the newest movements that the roll-up of usage contains. */
   readonly usageAgeSeconds: number;
+  readonly archivingFails: boolean;
 }
 
 interface OpenTasks {
@@ -34,6 +35,12 @@ interface OpenJobs {
   readonly state: string;
   readonly count: number;
 }
+
+/** Whether PostgreSQL could not archive its newest WAL. Every role may read this view. */
+export const archivingFails = `(
+  select current_setting('archive_mode') <> 'off'
+         and coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
+    from pg_stat_archiver)`;
 
 /** Reads all counts in one statement, so that a scrape holds a connection only for a moment. */
 export async function readOpenWork(db: Knex): Promise<OpenWork> {
@@ -88,7 +95,8 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
            (select extract(epoch from now() - ran_at)::float8 from loops where kind = 'audit')
              as "auditAgeSeconds",
            (select extract(epoch from now() - until)::float8 from usage_state)
-             as "usageAgeSeconds"`);
+             as "usageAgeSeconds",
+           ${archivingFails} as "archivingFails"`);
   const [open] = rows;
   if (!open) throw new Error('A select without a table answers one row.');
   return open;

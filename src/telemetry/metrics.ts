@@ -112,6 +112,11 @@ export const metrics = {
     of: 'api',
     help: 'Age of the oldest result that is not stored yet; 0 if all are.',
   },
+  video_wal_archiving_failed: {
+    kind: 'gauge',
+    of: 'api',
+    help: '1 if PostgreSQL could not archive its newest WAL; 0 if it could, or archives nothing.',
+  },
   video_stored_bytes: {
     kind: 'gauge',
     of: 'api',

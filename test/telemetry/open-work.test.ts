@@ -33,6 +33,7 @@ test('for an empty database, the metrics show no open work, no held money and no
     reconcilerAgeSeconds: expect.any(Number),
     auditAgeSeconds: null,
     usageAgeSeconds: expect.any(Number) as number,
+    archivingFails: false,
   });
 });
 
