@@ -3,16 +3,18 @@
 // of the tests have no pg_basebackup.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { appendFile, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { parse } from 'yaml';
 import { startChild, untilReady } from '../../src/embedded/child';
 import { freePorts } from '../../src/embedded/ports';
 import { type EmbeddedPostgres, startPostgres } from '../../src/embedded/postgres';
-import { postgresBinaries, serverUser } from '../../src/embedded/postgres-files';
+import { postgresBinaries, prepareData, serverUser } from '../../src/embedded/postgres-files';
+import { archivingFails } from '../../src/tasks/open-work.rows';
 import { until } from '../support/until';
 
 const script = resolve(__dirname, '../../ops/archive.sh');
@@ -42,6 +44,11 @@ async function ownedByServer(path: string): Promise<void> {
 const dataDir = () => join(folder, 'postgres');
 async function start(): Promise<void> {
   server = await startPostgres({ dataDir: dataDir() });
+}
+async function startArchiving(): Promise<void> {
+  await prepareData(await postgresBinaries(), dataDir(), 'video', serverUser());
+  await appendFile(join(dataDir(), 'postgresql.conf'), archiving());
+  await start();
 }
 async function stop(): Promise<void> {
   await server?.stop();
@@ -114,32 +121,46 @@ async function baseCopy(name: string): Promise<void> {
   for (const path of ['', ...names]) await chown(join(target, path), uid, gid);
 }
 
-const restore = (...args: string[]) =>
-  spawnSync('/bin/sh', [script, 'restore', ...args], {
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  spawnSync('/bin/sh', [script, ...args], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH, PGDATA: dataDir(), ARCHIVE_FOLDER: archive },
+    cwd: folder,
+    env: { PATH: process.env.PATH, ARCHIVE_FOLDER: archive, ...env },
   });
+const restore = (...args: string[]) => run(['restore', ...args], { PGDATA: dataDir() });
 
 async function archived(): Promise<void> {
   const [row] = await query<{ name: string }>('select pg_walfile_name(pg_switch_wal()) as name');
-  const file = join(archive, 'wal', row?.name ?? '');
-  await until('the segment is archived', () => existsSync(file));
+  await inWal(row?.name ?? '');
+}
+const inWal = (name: string) =>
+  until('the file is archived', () => existsSync(join(archive, 'wal', name)));
+
+const add = (what: string) => query(`insert into mine values ('${what}')`);
+const rows = async () =>
+  (await query<{ what: string }>('select what from mine')).map(({ what }) => what);
+async function moment(): Promise<string> {
+  const [row] = await query<{ moment: string }>('select clock_timestamp()::text as moment');
+  return row?.moment ?? '';
+}
+
+/** What the server has after a restore. It answers once it has read the WAL. */
+async function restored(...args: string[]): Promise<string[]> {
+  await stop();
+  expect(restore(...args)).toMatchObject({ status: 0, stderr: '' });
+  await start();
+  return rows();
 }
 
 test('a server is restored to its newest state, or to a moment before, and the data of before are kept', async () => {
-  await start();
-  await stop();
-  await appendFile(join(dataDir(), 'postgresql.conf'), archiving());
-  await start();
+  await startArchiving();
   await query("create table mine (what text); insert into mine values ('copied')");
   await baseCopy('20200101T000000');
-  await query("insert into mine values ('archived')");
-  const [{ moment } = { moment: '' }] = await query<{ moment: string }>(
-    'select clock_timestamp()::text as moment',
-  );
-  await query("insert into mine values ('later')");
+  await add('archived');
+  const before = await moment();
+  await add('later');
   await archived();
-  expect(restore(moment)).toMatchObject({
+  expect(restore(before)).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('Stop it first'),
   });
@@ -149,44 +170,128 @@ test('a server is restored to its newest state, or to a moment before, and the d
     status: 1,
     stderr: expect.stringContaining('Nothing was changed'),
   });
-  const rows = async () => {
-    await recover();
-    await start();
-    return (await query<{ what: string }>('select what from mine')).map(({ what }) => what);
-  };
   expect(restore()).toMatchObject({ status: 0, stderr: '' });
+  await recover();
+  await start();
   expect(await rows()).toEqual(['copied', 'archived', 'later']);
-  await stop();
 
-  expect(restore(moment)).toMatchObject({ status: 0, stderr: '' });
-  expect(await rows()).toEqual(['copied', 'archived']);
+  expect(await restored(before)).toEqual(['copied', 'archived']);
   const kept = readdirSync(folder).filter((name) => name.startsWith('postgres.before-'));
   expect(kept).toHaveLength(2);
 
   // A copy of a restored server contains its settings, also the moment.
   await baseCopy('20200102T000000');
-  await query("insert into mine values ('newest')");
+  await add('newest');
   await archived();
-  await stop();
-  expect(restore()).toMatchObject({ status: 0, stderr: '' });
-  expect(await rows()).toEqual(['copied', 'archived', 'newest']);
+  expect(await restored()).toEqual(['copied', 'archived', 'newest']);
 });
 
-test('a segment is archived once, and another segment of its name is refused', async () => {
-  const put = (content: string) => {
-    const path = join(folder, 'segment');
-    return writeFile(path, content).then(() =>
-      spawnSync('/bin/sh', [script, 'wal', path, '000000010000000000000001'], {
-        encoding: 'utf8',
-        env: { PATH: process.env.PATH, ARCHIVE_FOLDER: archive },
-      }),
-    );
+test('after a restore to a moment, the newest state and every other moment can be restored', async () => {
+  await startArchiving();
+  await query('create table mine (what text)');
+  await baseCopy('20200101T000000');
+  await add('first');
+  const first = await moment();
+  await add('second');
+  const second = await moment();
+  await add('third');
+  // The name of a copy has whole seconds.
+  await setTimeout(1_000);
+  const abandoned = new Date().toISOString().replace(/[-:]|\..*/g, '');
+  await baseCopy(abandoned);
+
+  expect(await restored(first)).toEqual(['first']);
+  await inWal('00000002.history');
+  await add('other');
+  const other = await moment();
+  await add('newest');
+  await archived();
+
+  expect(await restored()).toEqual(['first', 'other', 'newest']);
+  expect(await restored(second)).toEqual(['first', 'second']);
+  expect(await restored(other)).toEqual(['first', 'other']);
+  const copies = ['20200101T000000', `left.${abandoned}`];
+  expect(readdirSync(join(archive, 'base')).sort()).toEqual(copies);
+});
+
+test('the data are restored onto an empty volume, which has no parent folder of them', async () => {
+  const copy = join(archive, 'base', '20200101T000000');
+  await mkdir(copy);
+  await writeFile(join(copy, 'postgresql.auto.conf'), '');
+  const parent = join(folder, 'volume', '18');
+  const data = join(parent, 'docker');
+  expect(run(['restore'], { PGDATA: data })).toMatchObject({ status: 0, stderr: '' });
+  expect(existsSync(join(data, 'recovery.signal'))).toBe(true);
+  // The user of the server may enter it.
+  expect(statSync(parent).mode & 0o777).toBe(0o755);
+});
+
+test('a server archives nothing into the archive of another one, and a figure says so', async () => {
+  const figure = async () => {
+    const [row] = await query<{ fails: boolean }>(`select ${archivingFails} as fails`);
+    return row?.fails;
   };
+  await writeFile(join(archive, 'server'), '1\n');
+  await startArchiving();
+  expect(await figure()).toBe(false);
+  await query('select pg_switch_wal()');
+  await until('archiving fails', async () => (await figure()) === true);
+  expect(readdirSync(join(archive, 'wal'))).toEqual([]);
+
+  await rm(join(archive, 'server'));
+  await query('create table mine (what text)');
+  await archived();
+  await until('archiving goes on', async () => (await figure()) === false);
+  const [row] = await query<{ id: string }>(
+    'select system_identifier::text as id from pg_control_system()',
+  );
+  expect(readFileSync(join(archive, 'server'), 'utf8')).toBe(`${row?.id}\n`);
+});
+
+/** Puts the beginning of the data of a server into the current folder of the script. */
+async function controlOf(identifier: bigint): Promise<void> {
+  await mkdir(join(folder, 'global'), { recursive: true });
+  await writeFile(join(folder, 'global/pg_control'), new BigUint64Array([identifier, 7n]));
+}
+
+test('a segment is archived once, and another segment of its name or of another server is refused', async () => {
+  const put = async (content: string, name = '000000010000000000000001') => {
+    await writeFile(join(folder, 'segment'), content);
+    return run(['wal', 'segment', name]);
+  };
+  await controlOf(18_000_000_000_000_000_000n);
   expect((await put('one')).status).toBe(0);
   expect((await put('one')).status).toBe(0);
   expect(await put('two')).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('another content'),
   });
+  await controlOf(18_000_000_000_000_000_001n);
+  const refused = { status: 1, stderr: expect.stringContaining('an empty ARCHIVE_FOLDER') };
+  expect(await put('three', '000000010000000000000002')).toMatchObject(refused);
+  expect(run(['base'])).toMatchObject(refused);
   expect(readdirSync(join(archive, 'wal'))).toEqual(['000000010000000000000001']);
+});
+
+test('a base copy removes what the last three do not need, and what a restore left', async () => {
+  const programs = join(folder, 'bin');
+  await mkdir(programs);
+  const label = 'START WAL LOCATION: 0/2000028 (file 000000010000000000000002)';
+  for (const [name, text] of [
+    ['pg_basebackup', `for one; do target=$one; done; mkdir "\${target#--pgdata=}"`],
+    ['pg_archivecleanup', `echo "$*"`],
+  ]) {
+    await writeFile(join(programs, name ?? ''), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  for (const name of ['20200101T000000', '20200102T000000', '20200103T000000', 'left.20200104']) {
+    await mkdir(join(archive, 'base', name));
+    await writeFile(join(archive, 'base', name, 'backup_label'), `${label}\n`);
+  }
+  await controlOf(1n);
+  const made = run(['base'], { PATH: `${programs}:${process.env.PATH}` });
+  expect(made).toMatchObject({ status: 0, stderr: '' });
+  expect(made.stdout).toBe(`${join(archive, 'wal')} 000000010000000000000002\n`);
+  const [older, newer, newest, ...others] = readdirSync(join(archive, 'base')).sort();
+  expect([older, newer, others]).toEqual(['20200102T000000', '20200103T000000', []]);
+  expect(newest).toMatch(/^2[0-9]{7}T[0-9]{6}$/);
 });
