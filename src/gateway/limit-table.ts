@@ -121,7 +121,7 @@ export const atOnceTable = {
     of: 'account',
     what: 'lists',
     // A caller that does not read its answer keeps up to a megabyte of it in memory.
-    most: () => ({ own: 10, all: 100 }),
+    most: () => ({ own: 50, all: 200 }),
     note: 'all calls that count as lists, until their answers are read',
   },
   // Many people may watch the videos of one account, and many may share one address. A player opens
