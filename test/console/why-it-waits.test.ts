@@ -8,7 +8,7 @@ import type { Locator } from 'playwright-core';
 import { createAccount } from '../../src/money/new-account.rows';
 import type { WaitingCode } from '../../src/tasks/waiting.rules';
 import { adminWith } from '../support/admin';
-import { catalogueText, parseCatalogue } from '../support/catalogue';
+import { catalogueText, parseCatalogue, pollIntervalMs } from '../support/catalogue';
 import { startConsole, type TestConsole } from '../support/console';
 import { createTestDatabase } from '../support/database';
 import { call, type Service, startService, textTask } from '../support/service';
@@ -37,7 +37,7 @@ function catalogueWithout(gone?: Name): string {
   };
   const models = [sells('both', ['studio', 'second']), ...names.map((name) => sells(name, [name]))];
   return catalogueText
-    .replaceAll('pollIntervalMs: 1000', 'pollIntervalMs: 100')
+    .replaceAll('pollIntervalMs: 1000', `pollIntervalMs: ${pollIntervalMs}`)
     .replace('  studio:\n', '  studio: &studio\n')
     .replace('\n# Exact output sizes', `${entries.join('')}\n# Exact output sizes`)
     .replace('\n# Super-resolution', `${models.join('')}\n# Super-resolution`);

@@ -1,7 +1,7 @@
 // A catalogue with a channel that speaks DashScope. Its provider is the studio.
 
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
-import { parseCatalogue } from './catalogue';
+import { parseCatalogue, pollIntervalMs } from './catalogue';
 import { withVideos } from './videos-catalogue';
 
 const perSecond = { '480p': 9_600, '720p': 21_600, '1080p': 48_600 };
@@ -11,7 +11,7 @@ export const aDashscopeChannel = (studioUrl: string, over: object = {}) => ({
   baseUrl: `${studioUrl}/dashscope/api/v1`,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 100,
+  pollIntervalMs,
   listLagMs: 500,
   ...over,
 });

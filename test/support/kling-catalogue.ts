@@ -1,7 +1,7 @@
 // A catalogue with a channel that speaks Kling. Its provider is the studio.
 
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
-import { parseCatalogue } from './catalogue';
+import { parseCatalogue, pollIntervalMs } from './catalogue';
 import { withVideos } from './videos-catalogue';
 
 export const aKlingChannel = (studioUrl: string, over: object = {}) => ({
@@ -9,7 +9,7 @@ export const aKlingChannel = (studioUrl: string, over: object = {}) => ({
   baseUrl: `${studioUrl}/kling/v1/videos`,
   apiKeyEnv: 'KLING_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 100,
+  pollIntervalMs,
   listLagMs: 500,
   ...over,
 });

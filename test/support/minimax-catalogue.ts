@@ -2,7 +2,7 @@
 // also does super-resolution, after the enhancer of the catalogue file.
 
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
-import { parseCatalogue } from './catalogue';
+import { parseCatalogue, pollIntervalMs } from './catalogue';
 import { withVideos } from './videos-catalogue';
 
 const tokens = { '480p': 9_600, '720p': 21_600 };
@@ -38,7 +38,7 @@ export const aMinimaxChannel = (baseUrl: string, over: object = {}) => ({
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 100,
+  pollIntervalMs,
   listLagMs: 0,
   ...over,
 });

@@ -22,11 +22,12 @@ import { findTask as findTaskRow, type StoredTask } from '../../src/tasks/tasks.
 import { createStudio, type Studio } from '../../studio/server';
 
 import { activitySettings } from './activity-settings';
-import { parseCatalogue } from './catalogue';
+import { parseCatalogue, pollIntervalMs } from './catalogue';
 import { createTestDatabase, type TestDatabase } from './database';
 import { type SettingsInTest, serveApi } from './serve-api';
 import { starting } from './starting';
 import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
+import { until } from './until';
 
 export interface Service {
   readonly url: string;
@@ -235,12 +236,8 @@ async function testCatalogue(studioUrl: string, options: ServiceOptions): Promis
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(join(__dirname, '../../catalogue.yaml'), 'utf8');
   const catalogue = parseCatalogue(text, { STUDIO_URL: studioUrl });
-  // Tests wait for rounds of the watcher, so the rounds are short.
   const channels = Object.fromEntries(
-    Object.entries(catalogue.channels).map(([id, channel]) => [
-      id,
-      { ...channel, pollIntervalMs: 100 },
-    ]),
+    Object.entries(catalogue.channels).map(([id, channel]) => [id, { ...channel, pollIntervalMs }]),
   );
   const fast = { ...catalogue, channels };
   return options.catalogue?.(fast) ?? fast;
@@ -324,13 +321,18 @@ export async function cancelTask(send: Service['call'], id: string | undefined):
 
 /** Reads again and again, because a held read (`Prefer: wait`) looks only once a second. */
 async function finished(service: Service, id: string, withinMs: number): Promise<TaskReply> {
-  const until = Date.now() + withinMs;
-  for (;;) {
-    const { json } = await service.call('GET', `/v1/videos/generations/${id}`);
-    if (json.status === 'succeeded' || json.status === 'failed') return json;
-    if (Date.now() > until) throw new Error(`Not final in time: ${JSON.stringify(json)}`);
-    await setTimeout(100);
-  }
+  let reply: TaskReply;
+  await until(
+    `the end of ${id}`,
+    async () => {
+      reply = (await service.call('GET', `/v1/videos/generations/${id}`)).json;
+      return reply.status === 'succeeded' || reply.status === 'failed';
+    },
+    withinMs,
+  ).catch((error) => {
+    throw new Error(`${error.message} It is ${JSON.stringify(reply)}`);
+  });
+  return reply;
 }
 
 export function textTask(studio: Record<string, unknown> = {}, over: Record<string, unknown> = {}) {

@@ -3,7 +3,7 @@
 
 import { parseDocument } from 'yaml';
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
-import { catalogueText, parseCatalogue } from './catalogue';
+import { catalogueText, parseCatalogue, pollIntervalMs } from './catalogue';
 
 export const profiles = ['openai', 'vllm-omni', 'sglang', 'gateway'] as const;
 
@@ -31,7 +31,7 @@ export const aVideosChannel = (baseUrl: string, over: object = {}) => ({
   baseUrl,
   apiKeyEnv: 'STUDIO_API_KEY',
   requestTimeoutMs: 10_000,
-  pollIntervalMs: 100,
+  pollIntervalMs,
   hasList: false,
   ...over,
 });
