@@ -1,9 +1,9 @@
 // Stores a create as a pending task. One statement checks the account, stores the task, counts it in
 // the pending sums of the account, and keeps its input files until its deadline. No money moves. A
-// refused create takes no lock. The sums are changed under the lock of their row and checked again there,
-// so the balance covers all tasks that concurrent creates store. The time of a create is taken under this
-// lock, so a reader of a list has never passed it. A create under a budget takes the lock first, in a
-// transaction, so it reads what the creates before it have spent.
+// create that is refused here takes no lock. The sums are changed under the lock of their row and checked
+// again there, so the balance covers all tasks that concurrent creates store. The time of a create is taken
+// under this lock, so a reader of a list has never passed it. A create that may be stored under a budget takes
+// the lock first, in a transaction, so it reads what the creates before it have spent.
 
 import type { Knex } from 'knex';
 import { type BudgetState, hasRoom } from '../accounts/budget.rules';
@@ -83,11 +83,14 @@ export async function acceptTask(
     if (decision.currency !== plan.price.currency || left < plan.hold.amountMicros) {
       return { ...decision, outcome: 'short' };
     }
+    if (decision.unfinished >= decision.queuedMax) {
+      const refused = decision.hasBudgets ? await overBudget(db, task, options) : null;
+      return refused ?? { ...decision, outcome: 'full' };
+    }
     if (decision.hasBudgets) {
       const budgeted = await acceptWithinBudgets(db, task, options).catch(unlessStored);
       if (budgeted && budgeted !== 'again') return budgeted;
     }
-    if (decision.unfinished >= decision.queuedMax) return { ...decision, outcome: 'full' };
     // The create was not stored, and no reason for a refusal was found. Either another call stored
     // the same id, or the account was changed while the statement waited. If the id is not stored,
     // the loop checks the create again.
@@ -112,6 +115,29 @@ function answerOf({ isStored, known }: Decision): Acceptance | null {
 }
 
 /**
+ * Tells the create of a full account of a budget without room. This takes no lock, because nothing is stored.
+ * Returns null if every budget has room.
+ */
+async function overBudget(
+  db: Knex,
+  { taskId, accountId, keyId, plan }: NewTask,
+  options: AcceptOptions,
+): Promise<Acceptance | null> {
+  const { budgets } = await readBudgets(db, accountId, keyId);
+  const budget = withoutRoom(budgets, plan.hold.amountMicros);
+  if (!budget) return null;
+  // Another call may have stored the same id since the account was full. Its hold counts here too.
+  const stored = await findTask(db, taskId);
+  if (stored) return { outcome: 'known', task: stored };
+  options.budgetsRead?.(budgets, false);
+  return { outcome: 'over_budget', budget };
+}
+
+function withoutRoom(budgets: readonly BudgetState[], holdMicros: number): BudgetState | undefined {
+  return budgets.find((standing) => !hasRoom(standing, holdMicros));
+}
+
+/**
  * Locks the pending sums, checks the budgets and tries to store the create. Returns null if no budget is
  * exceeded but the create was not stored. The caller then checks the create again.
  */
@@ -126,7 +152,7 @@ async function acceptWithinBudgets(
     // This is a separate statement, because it must see rows that were committed before the lock
     // was granted.
     const { at, budgets } = await readBudgets(trx, accountId, keyId);
-    const budget = budgets.find((standing) => !hasRoom(standing, plan.hold.amountMicros));
+    const budget = withoutRoom(budgets, plan.hold.amountMicros);
     const decision = await decide(trx, task, options, budget ? unchecked : { budgets: 'fit', at });
     return { accepted: answerWithin(budget, decision), budgets };
   });

@@ -101,6 +101,47 @@ test('an account that is full and over its budget hears of the budget, because w
   expect(await accepts(40)).toBe('full');
 });
 
+test('a create of a full account waits for no other create, even under a budget', async () => {
+  const { accountId, accepts, limit } = await anAccount();
+  const { db } = database;
+  await db('accounts').where({ id: accountId }).update({ queued_max: 1 });
+  await limit('total', 100);
+  expect(await accepts(60)).toBe('stored');
+  const trx = await db.transaction();
+  try {
+    await trx.raw('select 1 from balances where account_id = ? for update', [accountId]);
+    expect(await accepts(40)).toBe('full');
+    expect(await accepts(41)).toBe('over_budget');
+  } finally {
+    await trx.rollback();
+  }
+});
+
+test('a create of a full account is known, if the same create is stored before its budgets are read', async () => {
+  const { accountId, create, limit } = await anAccount();
+  const { db } = database;
+  await db('accounts').where({ id: accountId }).update({ queued_max: 1 });
+  await limit('total', 100);
+  const [first, id] = [aTaskId(), aTaskId()];
+  expect((await create(60, undefined, first)).outcome).toBe('stored');
+  const [lock, patient] = [await db.transaction(), await db.transaction()];
+  try {
+    await patient.raw(`set local lock_timeout = '60s'`);
+    await patient.raw(`set local statement_timeout = '60s'`);
+    // The budgets are summed from the movements.
+    await lock.raw('lock table transfers in access exclusive mode');
+    const waiting = create(60, undefined, id, patient);
+    await until('the create waits', async () => (await statementsWaiting(db)) === 1);
+    await failPending(lock, first, 'cancelled');
+    expect((await create(60, undefined, id, lock)).outcome).toBe('stored');
+    await lock.commit();
+    expect(await waiting).toMatchObject({ outcome: 'known', task: { id } });
+  } finally {
+    await lock.rollback();
+    await patient.rollback();
+  }
+});
+
 test('a hold counts in full against a budget until the task is settled; then only the charge counts', async () => {
   const { create, accepts, open, limit, standing } = await anAccount();
   await limit('total', 100);
