@@ -36,10 +36,23 @@ interface OpenJobs {
   readonly count: number;
 }
 
-/** Whether PostgreSQL could not archive its newest WAL. Every role may read this view. */
-export const archivingFails = `(
+/**
+ * Whether PostgreSQL could not archive its newest WAL, or has archived none for some time although a
+ * complete segment waits: on a mount whose server is away the command neither ends nor fails. On a quiet
+ * server no segment waits, since `archive_timeout` completes one only after a write. Where nothing was ever
+ * archived it is not known whether one waits; there the reconciler writes in each run. Every role may read
+ * this view.
+ */
+export const archivingFails = (silence = '10 minutes') => `(
   select current_setting('archive_mode') <> 'off'
-         and coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
+         and (coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false)
+              or case when pg_is_in_recovery() or current_setting('archive_timeout') = '0' then false
+                      else coalesce(last_archived_time, greatest(stats_reset, pg_postmaster_start_time()))
+                             < now() - interval '${silence}'
+                           -- Without the timeline, and without what follows the name of a ".backup".
+                           and coalesce(substr(last_archived_wal, 9, 16), '') collate "C"
+                             < substr(pg_walfile_name(pg_current_wal_insert_lsn()
+                                 - pg_size_bytes(current_setting('wal_segment_size'))), 9) end)
     from pg_stat_archiver)`;
 
 /** Reads all counts in one statement, so that a scrape holds a connection only for a moment. */
@@ -96,7 +109,7 @@ export async function readOpenWork(db: Knex): Promise<OpenWork> {
              as "auditAgeSeconds",
            (select extract(epoch from now() - until)::float8 from usage_state)
              as "usageAgeSeconds",
-           ${archivingFails} as "archivingFails"`);
+           ${archivingFails()} as "archivingFails"`);
   const [open] = rows;
   if (!open) throw new Error('A select without a table answers one row.');
   return open;

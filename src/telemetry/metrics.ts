@@ -115,7 +115,7 @@ export const metrics = {
   video_wal_archiving_failed: {
     kind: 'gauge',
     of: 'api',
-    help: '1 if PostgreSQL could not archive its newest WAL; 0 if it could, or archives nothing.',
+    help: '1 if PostgreSQL could not archive its newest WAL, or has archived none of what waits for ten minutes; 0 if it could, or archives nothing.',
   },
   video_stored_bytes: {
     kind: 'gauge',

@@ -45,9 +45,10 @@ const dataDir = () => join(folder, 'postgres');
 async function start(): Promise<void> {
   server = await startPostgres({ dataDir: dataDir() });
 }
-async function startArchiving(): Promise<void> {
+async function startArchiving(before = ''): Promise<void> {
   await prepareData(await postgresBinaries(), dataDir(), 'video', serverUser());
-  await appendFile(join(dataDir(), 'postgresql.conf'), archiving());
+  const options = archiving().replace(/archive_command = '/, (name) => name + before);
+  await appendFile(join(dataDir(), 'postgresql.conf'), options);
   await start();
 }
 async function stop(): Promise<void> {
@@ -226,26 +227,47 @@ test('the data are restored onto an empty volume, which has no parent folder of 
   expect(statSync(parent).mode & 0o777).toBe(0o755);
 });
 
+/** Whether a figure says that archiving fails. */
+async function isFailing(silence?: string): Promise<boolean | undefined> {
+  const sql = `select ${archivingFails(silence)} as fails`;
+  return (await query<{ fails: boolean }>(sql))[0]?.fails;
+}
+
 test('a server archives nothing into the archive of another one, and a figure says so', async () => {
-  const figure = async () => {
-    const [row] = await query<{ fails: boolean }>(`select ${archivingFails} as fails`);
-    return row?.fails;
-  };
   await writeFile(join(archive, 'server'), '1\n');
   await startArchiving();
-  expect(await figure()).toBe(false);
+  expect(await isFailing()).toBe(false);
   await query('select pg_switch_wal()');
-  await until('archiving fails', async () => (await figure()) === true);
+  await until('archiving fails', async () => (await isFailing()) === true);
   expect(readdirSync(join(archive, 'wal'))).toEqual([]);
 
   await rm(join(archive, 'server'));
   await query('create table mine (what text)');
   await archived();
-  await until('archiving goes on', async () => (await figure()) === false);
+  await until('archiving goes on', async () => (await isFailing()) === false);
   const [row] = await query<{ id: string }>(
     'select system_identifier::text as id from pg_control_system()',
   );
   expect(readFileSync(join(archive, 'server'), 'utf8')).toBe(`${row?.id}\n`);
+});
+
+test('a figure says that the archive does not answer, and not that nothing is written', async () => {
+  // As on a mount whose server is away, the command neither ends nor fails.
+  const away = join(folder, 'away');
+  await startArchiving(`while [ -e ${away} ]; do sleep 0.1; done; `);
+  await query('create table mine (what text)');
+  await archived();
+  await until('nothing waits', async () => (await isFailing('0 seconds')) === false);
+  try {
+    await writeFile(away, '');
+    await add('one');
+    await query('select pg_switch_wal()');
+    expect(await isFailing('0 seconds')).toBe(true);
+    expect(await isFailing()).toBe(false);
+  } finally {
+    await rm(away);
+  }
+  await until('archiving goes on', async () => (await isFailing('0 seconds')) === false);
 });
 
 /** Puts the beginning of the data of a server into the current folder of the script. */
