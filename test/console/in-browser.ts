@@ -4,7 +4,7 @@
 import type { Locator, Page } from 'playwright-core';
 import type { OperatorRole } from '../../src/operators/roles.rules';
 import { findChromium, launchBrowser } from '../playground/browser';
-import { violationsOf } from '../support/axe';
+import { ofColours, violationsOf } from '../support/axe';
 import { startConsole, type TestConsole } from '../support/console';
 import { starting } from '../support/starting';
 import { until } from '../support/until';
@@ -20,12 +20,14 @@ export interface Look {
   readonly rules?: readonly string[];
 }
 
-// The colours are all that a theme changes.
-const inDark = { colorScheme: 'dark', rules: ['color-contrast'] } as const;
-export const everyLook: readonly Look[] = ([360, 1280] as const).flatMap((width) => [
+const inDark = { colorScheme: 'dark', rules: ofColours } as const;
+const widths = [360, 1280] as const;
+export const everyLook: readonly Look[] = widths.flatMap((width) => [
   { width, colorScheme: 'light' } as const,
   { width, ...inDark },
 ]);
+// A narrow page shows nothing that a wide one does not show, and in the same colours.
+const eachLook = everyLook.filter(({ width, rules }) => !(width === 360 && rules));
 
 /** JavaScript: the words that stand on two lines, the facts that do not fit, and a page that is too wide. */
 const spoilt = `[
@@ -55,12 +57,12 @@ export interface ConsoleInBrowser {
   /** Time passes for the page, so that it reads again what it reads by itself. */
   passes(ms: number): Promise<void>;
   /**
-   * The violations that axe finds, by state, width and theme. Each state leads the page to itself, at the
-   * width of the first look.
+   * The violations that axe finds, by state, width and theme, and what is spoilt at each width. Each state
+   * leads the page to itself, at the width of its first look.
    */
   violations(
     states: Readonly<Record<string, () => Promise<void>>>,
-    looks?: readonly Look[],
+    looksAt?: (index: number) => readonly Look[],
   ): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -133,17 +135,21 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
       await page.getByText(`${role}, ${role}`).waitFor();
     },
     passes: (ms) => page.clock.fastForward(ms),
-    async violations(states, looks = everyLook) {
+    async violations(states, looksAt = () => eachLook) {
       const found: string[] = [];
-      for (const [state, lead] of Object.entries(states)) {
+      for (const [index, [state, lead]] of Object.entries(states).entries()) {
+        const looks = looksAt(index);
         await page.setViewportSize({ width: looks[0]?.width ?? 1280, height: 900 });
         await lead();
-        for (const { width, colorScheme, rules } of looks) {
+        for (const width of widths) {
           await page.setViewportSize({ width, height: 900 });
-          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-          const wrong = await violationsOf(page, rules);
-          if (!rules) wrong.push(...((await page.evaluate(spoilt)) as string[]));
-          found.push(...wrong.map((one) => `${state}, ${width}, ${colorScheme}: ${one}`));
+          for (const { colorScheme, rules } of looks.filter((look) => look.width === width)) {
+            await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+            const wrong = await violationsOf(page, rules);
+            found.push(...wrong.map((one) => `${state}, ${width}, ${colorScheme}: ${one}`));
+          }
+          const wrong = (await page.evaluate(spoilt)) as string[];
+          found.push(...wrong.map((one) => `${state}, ${width}: ${one}`));
         }
       }
       await page.setViewportSize({ width: 1280, height: 900 });

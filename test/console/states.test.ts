@@ -19,13 +19,15 @@ import {
   openConsole,
 } from './in-browser';
 
-// In each run every theme and every width, in the long run each theme at each width.
-const looks = sized<readonly Look[]>({
-  each: [
-    { width: 360, colorScheme: 'dark' },
-    { width: 1280, colorScheme: 'light' },
-  ],
-  long: everyLook,
+// In each run one look at a state, in turn, so that each page and each kind of state gets both: what a page
+// says of its state has the same colours and the same parts on each page. In the long run every look.
+const inTurn = [
+  { width: 360, colorScheme: 'dark' },
+  { width: 1280, colorScheme: 'light' },
+] as const;
+const looksAt = sized<(index: number) => readonly Look[]>({
+  each: (index) => [inTurn[index % 2]!],
+  long: () => everyLook,
 });
 
 /** A page, and which calls are answered whatever becomes of the others, so that its parts are there. */
@@ -114,7 +116,7 @@ describeInBrowser('the pages of the console without what they show', () => {
     until(`${name} is shown`, async () => String(await counts()) === '0,0');
 
   const violations = (leads: readonly Lead[]) =>
-    opened.violations(Object.fromEntries(leads), looks);
+    opened.violations(Object.fromEntries(leads), looksAt);
 
   const pages = (): Readonly<Record<string, View>> => ({
     attention: { hash: '#/attention' },

@@ -3,7 +3,7 @@
 
 import type { Page, Route } from 'playwright-core';
 import { createKey } from '../../src/accounts/keys.rows';
-import { violationsOf } from '../support/axe';
+import { ofColours, violationsOf } from '../support/axe';
 import { call } from '../support/service';
 import { until } from '../support/until';
 import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
@@ -228,15 +228,16 @@ describeInBrowser('the account on the page', (site: Site) => {
     async (width, colorScheme) => {
       const looks = { viewport: { width, height: 900 }, colorScheme };
       const { page, complaints } = await visit(site, apiKey, looks);
+      const rules = colorScheme === 'dark' ? ofColours : undefined;
       const found: Record<string, string[]> = {};
       await page.locator('.compare summary').click();
-      found.create = await violationsOf(page);
+      found.create = await violationsOf(page, rules);
       for (const section of sections) {
         await page.goto(`${site.service.url}/#/account/${section}`);
         await page.locator('.section').waitFor();
         if (section === 'usage') await page.locator('.figures tfoot').waitFor();
         await page.waitForLoadState('networkidle');
-        found[section] = await violationsOf(page);
+        found[section] = await violationsOf(page, rules);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect([section, Number(wide) <= width]).toEqual([section, true]);
       }

@@ -80,22 +80,22 @@ on.describeInBrowser('the form of the playground', (site) => {
     await page.getByText('Default is studio-2.0 itself.').waitFor();
   });
 
-  test.each([
-    ['9994.990600', '9,994.99', '9,994.990600'],
-    ['0.000000', '0.00', '0.000000'],
-    ['0.009999', '0.01', '0.009999'],
-    ['0.004912', '0.0049', '0.004912'],
-    ['-0.000001', '-0.000001', '-0.000001'],
-  ])(
-    'the amount %s is shown as %s, and as %s in a list with a sum',
-    async (amount, short, exact) => {
-      const { page } = await on.visit(site);
+  test('an amount is shown with the digits that matter, and with all of them in a list with a sum', async () => {
+    const { page } = await on.visit(site);
+    const amounts = [
+      ['9994.990600', '9,994.99', '9,994.990600'],
+      ['0.000000', '0.00', '0.000000'],
+      ['0.009999', '0.01', '0.009999'],
+      ['0.004912', '0.0049', '0.004912'],
+      ['-0.000001', '-0.000001', '-0.000001'],
+    ] as const;
+    for (const [amount, short, exact] of amounts) {
       const shown = await page.evaluate(
         `import('/playground/format.js').then((f) => [f.money('${amount}'), f.exactMoney('${amount}', 'CNY')])`,
       );
-      expect(shown).toEqual([short, `${exact} CNY`]);
-    },
-  );
+      expect([amount, shown]).toEqual([amount, [short, `${exact} CNY`]]);
+    }
+  });
 
   test('a field shows no error before the user enters a value or sends the form', async () => {
     const { page } = await on.visit(site, site.service.apiKey);
@@ -222,7 +222,6 @@ on.describeInBrowser('the form of the playground', (site) => {
 
   test.each([
     [390, 'light'],
-    [390, 'dark'],
     [800, 'light'],
     [1280, 'dark'],
   ] as const)(

@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 
+/** The colours are all that a theme changes, so a dark page whose light one is checked needs only this rule. */
+export const ofColours = ['color-contrast'];
+
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Violation {
