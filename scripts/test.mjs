@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs, stripVTControlCharacters } from 'node:util';
-import { buildIfStale } from './lib/build.mjs';
+import { buildIfStale, builtBundle } from './lib/build.mjs';
 import { coverageOptions, reportCoverage } from './lib/coverage.mjs';
 import { installIfNeeded } from './lib/install.mjs';
 import { startLocalEngine, whyNoLocalEngine } from './lib/local-engine.mjs';
@@ -32,15 +32,21 @@ async function main() {
   if (asked.install) await installIfNeeded();
   const besides = ['long', 'clients', 'deploy'].find((name) => asked[name]);
   if (besides) {
-    await buildIfStale();
+    await build();
     return runJest([besides]);
   }
   if (asked.cluster) return runCluster();
   if (asked.containers) return runContainers();
   await checkSources();
   if (asked.fast) return runJest(['fast']);
-  await buildIfStale();
+  await build();
   return runJest(['fast', 'stack'], { covered: true });
+}
+
+/** Builds dist, and the tests take the bundle of the workflows from it. */
+async function build() {
+  await buildIfStale();
+  process.env.TEST_BUILT_BUNDLE = builtBundle;
 }
 
 /** Needs Go, because the Temporal server of the cluster is built from its Go module. */
@@ -53,7 +59,7 @@ async function runCluster() {
     );
     return;
   }
-  await buildIfStale();
+  await build();
   await runJest(['cluster']);
 }
 

@@ -11,6 +11,7 @@ import { step } from './progress.mjs';
 import { root, run, tool } from './run.mjs';
 
 const dist = join(root, 'dist');
+export const builtBundle = join(dist, 'workflow-bundle.js');
 const stampFile = join(dist, '.built-from');
 const bundler = join(root, 'scripts', 'lib', 'bundle.mjs');
 // The folder with the files that the built program reads at run time.

@@ -2,7 +2,6 @@
 // its code fails, or the task is long past its deadline. A Temporal Schedule starts the reconciler,
 // as in production.
 
-import { resolve } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTaskActivities } from '../../activities';
@@ -12,6 +11,7 @@ import type { ReconcileReport } from '../../workflows/messages';
 import { heldMicros, storePending } from '../support/books';
 import { aRequest, aTaskInput } from '../support/builders';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
+import { bundleWith } from '../support/planted-bundle';
 import { cancelTask, type Service, startService, textTask } from '../support/service';
 import { connectTemporal, temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
@@ -192,12 +192,17 @@ test('a workflow whose workflow tasks no worker takes, or keep failing, is repor
 /** The parts that activities need, on the service's database. The test calls these activities. */
 const idleDeps = () => startUpstream(service.db);
 
+/** As after a bad deploy, each workflow task of a task fails at this worker. */
 async function startUnableWorker() {
   const connection = await NativeConnection.connect({ address: temporalAddress() });
   const worker = await Worker.create({
     connection,
     taskQueue: service.taskQueue,
-    workflowsPath: resolve(__dirname, '../workflows/planted/unable.ts'),
+    workflowBundle: bundleWith({
+      generateVideo: `throw new Error('This code cannot run this task.');`,
+      // The schedule may start the reconciler during the test.
+      reconcile: 'return null;',
+    }),
   });
   const running = worker.run();
   return {
