@@ -1,13 +1,11 @@
 // Tests migrations by several processes at once, failing migrations and schemas of another version.
 // Also tests the time limits of a connection.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { connect } from '../../src/database/database';
 import { checkSchema, migrate, noRoles } from '../../src/database/migrate';
 import { hashOf, migrations } from '../../src/database/migrations';
+import { adminWith } from '../support/admin';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { runProcess } from '../support/processes';
 import { temporalAddress } from '../support/temporal';
@@ -108,31 +106,32 @@ test('a schema of another version that lacks a step of this one is refused', asy
 
 describe('a schema whose first step', () => {
   const refusal =
-    /^The database was made by another version of the service \(.+\), and nothing was changed: use the version that ran on it last, or an empty database\.\n$/;
-  const address = () => ({ DATABASE_URL: database.url, TEMPORAL_ADDRESS: temporalAddress() });
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'video-schema-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
+    /^The database was made by another version of the service \(.+\), and nothing was changed: use the version that ran on it last, or an empty database\.$/;
+  const admin = adminWith(() => ({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: temporalAddress(),
+  }));
   const otherHash = () => database.db('schema_migrations').update({ hash: 'of another text' });
   const noHashes = () => database.db.raw('alter table schema_migrations drop column hash');
 
-  describe.each([
+  // `checkSchema` is what an API and a worker ask before they start (wrong-use.test.ts).
+  test.each([
     ['has another text', otherHash],
     ['has no hash', noHashes],
-  ])('%s', (_what, plant) => {
-    test.each([['admin migrate'], ['admin accounts list'], ['api'], ['worker']])(
-      'is refused by `%s` with one sentence that names the remedy',
-      async (line) => {
-        await migrate(database.db);
-        await plant();
-        const rest = { STORAGE_DIR: folder, PORT: '0' };
-        const keys = { STUDIO_API_KEY: 'studio-key', STUDIO_URL: 'http://127.0.0.1:1' };
-        const { code, err } = await runProcess(line.split(' '), { ...address(), ...rest, ...keys });
-        expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(refusal) });
-      },
-    );
+  ])('%s is refused with one sentence that names the remedy', async (_what, plant) => {
+    await migrate(database.db);
+    await plant();
+    await expect(checkSchema(database.db)).rejects.toMatchObject({
+      name: 'SchemaMismatch',
+      message: expect.stringMatching(refusal),
+    });
+    for (const line of ['migrate', 'accounts list']) {
+      const { exitCode, out, err } = await admin(line);
+      expect({ exitCode, out, err: err.replace(/\n$/, '') }).toEqual({
+        ...{ exitCode: 1, out: '' },
+        err: expect.stringMatching(refusal),
+      });
+    }
   });
 });
 

