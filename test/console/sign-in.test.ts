@@ -356,7 +356,10 @@ test.each<[what: string, settings: Record<string, string>, origins: string]>([
   ],
   ['of the API, which has no bucket', { FILES_DELIVERY: 'redirect' }, 'https://video.test'],
 ])('the page may show files %s and nothing else of another host', async (_, settings, origins) => {
-  const own = await startConsole({ settings: { PUBLIC_URL: 'https://video.test/', ...settings } });
+  const own = await startConsole({
+    known: { database: served.database },
+    settings: { PUBLIC_URL: 'https://video.test/', ...settings },
+  });
   try {
     const { status, headers } = await own.call('GET', '/');
     expect([status, headers['content-security-policy']]).toEqual([

@@ -7,11 +7,20 @@ import { PassThrough, Readable } from 'node:stream';
 import { makeApiKey, revokeKey } from '../../src/accounts/keys.rows';
 import { newTaskId } from '../../src/database/ids';
 import { create, startApi, type TestApi, textBody } from '../support/api';
-import { countStatements } from '../support/database';
+import { countStatements, createTestDatabase, type TestDatabase } from '../support/database';
 import { plantFile } from '../support/files';
+import type { SettingsInTest } from '../support/serve-api';
 import { call } from '../support/service';
 import { until } from '../support/until';
 
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+/** Each test has an API of its own, and so limits and accounts of its own. */
+const start = (limits: SettingsInTest) => startApi(limits, undefined, database);
 let api: TestApi;
 afterEach(async () => {
   const { failures } = api;
@@ -37,7 +46,7 @@ async function expectShared(ask: () => Promise<{ status: number }>): Promise<voi
 
 describe('the limits of a key', () => {
   test('faulty creates count towards the limit, and the body of a call above the limit is not read', async () => {
-    api = await startApi({ changes: { perSecond: 1, burst: 5 } });
+    api = await start({ changes: { perSecond: 1, burst: 5 } });
     const statuses = await statusesOf(6, () => api.call('POST', create, '{"no json'));
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429]);
     const statements = countStatements(api.apiDb);
@@ -76,7 +85,7 @@ describe('the limits of a key', () => {
   ] as const)(
     'headers show the limit on %s; the sixth call is refused, and a later call is accepted',
     async (_, limit, method, path, body) => {
-      api = await startApi(limit);
+      api = await start(limit);
       const ask = () => api.call(method, path, body);
       const first = await ask();
       expect(first.headers.get('ratelimit-limit')).toBe('5');
@@ -99,7 +108,7 @@ describe('the limits of a key', () => {
   );
 
   test('setting the wall clock does not change a limit', async () => {
-    api = await startApi({ lists: { perSecond: 1, burst: 5 } });
+    api = await start({ lists: { perSecond: 1, burst: 5 } });
     const ask = () => api.call('GET', '/v1/tasks');
     await statusesOf(5, ask);
     api.wallStep = 3_600_000;
@@ -110,7 +119,7 @@ describe('the limits of a key', () => {
   });
 
   test('a create above its limit queries neither the database nor Temporal', async () => {
-    api = await startApi({ creates: { perSecond: 1, burst: 5 } });
+    api = await start({ creates: { perSecond: 1, burst: 5 } });
     expect(await statusesOf(5, () => api.create())).toEqual(Array<number>(5).fill(200));
     const statements = countStatements(api.apiDb);
     const refused = await statusesOf(10, () => api.create());
@@ -125,7 +134,7 @@ describe('the limits of a key', () => {
   ])(
     'if the maximum number of uploads %s is in progress, another one is a 429',
     async (_, limit) => {
-      api = await startApi(limit);
+      api = await start(limit);
       const slow = new PassThrough();
       const headers = { authorization: `Bearer ${api.apiKey}`, 'content-type': 'image/png' };
       const options = { method: 'POST', headers, duplex: 'half' } as RequestInit;
@@ -148,7 +157,7 @@ describe('the limits of a key', () => {
   ])(
     'if the maximum number of lists %s is in progress, another one is a 429, and single tasks can be read',
     async (_, limit, own, others) => {
-      api = await startApi(limit);
+      api = await start(limit);
       const { json } = await api.create();
       const { apiKey: other } = await api.anAccount();
       const lock = await api.db.transaction();
@@ -177,7 +186,7 @@ describe('the limits of a key', () => {
   ])(
     'if the maximum number of reads with `Prefer: wait` %s is waiting, the next such read is answered at once',
     async (_, limit) => {
-      api = await startApi(limit);
+      api = await start(limit);
       const { json } = await api.create();
       const path = `${create}/${json.id}`;
       const held = api.call('GET', path, undefined, { prefer: 'wait=60' });
@@ -193,7 +202,7 @@ describe('the limits of a key', () => {
 
 describe('the limits of an address', () => {
   test('look-ups of unknown keys are limited and cached, and do not affect a known key', async () => {
-    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
+    api = await start({ unknown: { perSecond: 4, burst: 4 } });
     await api.call('GET', '/v1/models');
     const statements = countStatements(api.apiDb);
     const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
@@ -206,7 +215,7 @@ describe('the limits of an address', () => {
   });
 
   test('a valid key that is used for the first time is accepted after many unknown keys of the same address', async () => {
-    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
+    api = await start({ unknown: { perSecond: 4, burst: 4 } });
     const ask = (key: string) => call(api.url, key, 'GET', '/v1/models');
     const flood = await Promise.all(Array.from({ length: 40 }, () => ask(makeApiKey())));
     expect(flood.filter(({ status }) => status === 429)).toHaveLength(36);
@@ -218,7 +227,7 @@ describe('the limits of an address', () => {
   });
 
   test('an existing file link that is read for the first time is delivered after many unknown links of the same address', async () => {
-    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
+    api = await start({ unknown: { perSecond: 4, burst: 4 } });
     const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
     const unknown = () => read(randomBytes(24).toString('base64url'));
     const flood = await Promise.all(Array.from({ length: 40 }, unknown));
@@ -228,7 +237,7 @@ describe('the limits of an address', () => {
   });
 
   test('a known key is looked up again even if the caller’s address has used up the limit for unknown keys', async () => {
-    api = await startApi({ unknown: { perSecond: 1, burst: 1 } });
+    api = await start({ unknown: { perSecond: 1, burst: 1 } });
     await api.call('GET', '/v1/models');
     api.clock += 21_000;
     await statusesOf(4, () => call(api.url, makeApiKey(), 'GET', '/v1/models'));
@@ -236,7 +245,7 @@ describe('the limits of an address', () => {
   });
 
   test('look-ups of unknown tasks are limited and cached, and do not affect a known task', async () => {
-    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
+    api = await start({ unknown: { perSecond: 4, burst: 4 } });
     const { json } = await api.create();
     const read = (id: string) => api.call('GET', `${create}/${id}`);
     const made = newTaskId(Date.now());
@@ -249,7 +258,7 @@ describe('the limits of an address', () => {
   });
 
   test('tasks of another account count as unknown, so the limit does not reveal that they exist', async () => {
-    api = await startApi({ unknown: { perSecond: 2, burst: 2 } });
+    api = await start({ unknown: { perSecond: 2, burst: 2 } });
     const ids: string[] = [];
     for (let task = 0; task < 4; task += 1) ids.push((await api.create()).json.id);
     await api.finish(ids[0]!);
@@ -265,7 +274,7 @@ describe('the limits of an address', () => {
   });
 
   test('look-ups of unknown file links above the limit are refused, and many at once share their statements', async () => {
-    api = await startApi({ unknown: { perSecond: 4, burst: 4 } });
+    api = await start({ unknown: { perSecond: 4, burst: 4 } });
     const known = await plantFile(api, Buffer.alloc(10));
     const read = (token: string) => fetch(`${api.url}/files/${token}.mp4`);
     expect((await read(known.token)).status).toBe(200);
@@ -278,7 +287,7 @@ describe('the limits of an address', () => {
   });
 
   test('behind a trusted proxy the address of each caller has its own limit', async () => {
-    api = await startApi({ unknown: { perSecond: 1, burst: 1 }, trustedProxies: 1 });
+    api = await start({ unknown: { perSecond: 1, burst: 1 }, trustedProxies: 1 });
     const ask = (forwarded: string) =>
       call(api.url, makeApiKey(), 'GET', '/v1/models', undefined, { 'x-forwarded-for': forwarded });
     expect(await statusesOf(3, () => ask('192.0.2.1'))).toEqual([401, 429, 429]);

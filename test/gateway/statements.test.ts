@@ -1,9 +1,8 @@
 // Tests of the limits on the load that one account can put on the database. Concurrent lists and
-// creates are limited, each statement has a time limit, and every list uses an index.
+// creates are limited, and each statement has a time limit. test/tasks/list-indexes shows the plans.
 
-import type { Knex } from 'knex';
 import { setBudget } from '../../src/accounts/budgets.rows';
-import { labelledQuery, listTasks, listTasksQuery } from '../../src/tasks/list.rows';
+import { listTasks } from '../../src/tasks/list.rows';
 import { create, startApi, type TestApi, textBody } from '../support/api';
 import { statementsWaiting } from '../support/database';
 import { call } from '../support/service';
@@ -66,50 +65,6 @@ test('a list whose statement exceeds the time limit is a 503 with Retry-After', 
   expect(api.failures.splice(0)).toMatchObject([{ code: '57014' }]);
 });
 
-test.each([
-  ['without a filter', {}],
-  ['of one model', { model: 'zzz' }],
-  ['with the status failed', { status: 'failed' }],
-  ['with the status submitted', { status: 'submitted' }],
-  ['of one model with the status failed', { model: 'zzz', status: 'failed' }],
-  ['of one model with the status submitted', { model: 'zzz', status: 'submitted' }],
-  ['of one period', { createdAfter: 1, createdBefore: 2 }],
-] as const)('a list of tasks %s is read from an index without a sort', async (_, filter) => {
-  api = await startApi();
-  const text = await planOf((db) => listTasksQuery(db, { ...page(), ...filter }));
-  expect(text).toMatch(/Scan using tasks_account/);
-  expect(text).not.toMatch(/Sort|Seq Scan/);
-});
-
-test.each([
-  ['with a label', {}],
-  ['with a label in one period', { createdAfter: 1, createdBefore: 2 }],
-] as const)('a list of tasks %s is read from an index without a sort', async (_, filter) => {
-  api = await startApi();
-  const text = await planOf((db) => labelledQuery(db, { ...page(), ...filter }, ['order', '1']));
-  expect(text).toMatch(/Scan using task_labels_list/);
-  expect(text).not.toMatch(/Sort|Seq Scan/);
-});
-
-test.each([
-  ['without a filter', {}, 'tasks_account'],
-  ['of one model', { model: 'zzz' }, 'tasks_account_model'],
-  ['with the status failed', { status: 'failed' }, 'tasks_account_ended'],
-  [
-    'of one model with the status failed',
-    { model: 'zzz', status: 'failed' },
-    'tasks_account_model_ended',
-  ],
-] as const)(
-  'a list of all accounts %s reads the first tasks of each account from an index',
-  async (_, filter, index) => {
-    api = await startApi();
-    const text = await planOf((db) => listTasksQuery(db, { limit: 20, ...filter }));
-    expect(text).toMatch(new RegExp(`Index Only Scan using ${index} on tasks`));
-    expect(text).not.toMatch(/Seq Scan on tasks/);
-  },
-);
-
 test('a list of all accounts mixes their tasks by time, in pages', async () => {
   api = await startApi();
   const { db } = api;
@@ -161,22 +116,4 @@ async function seedLabelled(taskId: string, count: number): Promise<void> {
     `insert into task_labels select id, account_id, 'team', 'a', created_at from tasks
       where id not in (select task_id from task_labels)`,
   );
-}
-
-const page = () => ({ accountId: api.accountId, limit: 20 });
-
-/**
- * The query plan of this statement if PostgreSQL avoids sequential scans, sorts and bitmap scans.
- */
-async function planOf(query: (db: Knex) => Knex.QueryBuilder): Promise<string> {
-  return api.db.transaction(async (trx) => {
-    await trx.raw('set local enable_seqscan = off');
-    await trx.raw('set local enable_sort = off');
-    await trx.raw('set local enable_bitmapscan = off');
-    const { sql, bindings } = query(trx).toSQL();
-    const { rows } = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(`explain ${sql}`, [
-      ...bindings,
-    ]);
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
-  });
 }

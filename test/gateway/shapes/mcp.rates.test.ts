@@ -3,6 +3,7 @@
 
 import { setTerms } from '../../../src/accounts/terms.rows';
 import { create, startApi, type TestApi, textBody } from '../../support/api';
+import { createTestDatabase, type TestDatabase } from '../../support/database';
 
 const rates = {
   changes: { perSecond: 1, burst: 5 },
@@ -12,9 +13,15 @@ const rates = {
 };
 const [changes, quotes, reads, lists] = [5, 10, 15, 20];
 
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
 let api: TestApi;
 beforeEach(async () => {
-  api = await startApi(rates);
+  api = await startApi(rates, undefined, database);
 });
 afterEach(async () => {
   const { failures } = api;
