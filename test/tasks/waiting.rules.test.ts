@@ -164,6 +164,18 @@ test('a limit of the customer, full channels and a rest are told together', () =
   expect(told[1]?.sentence).toContain('the 12th of its customer');
 });
 
+test.each([
+  [2, '2nd'],
+  [3, '3rd'],
+  [11, '11th'],
+  [13, '13th'],
+  [20, '20th'],
+  [21, '21st'],
+])('the place %d of a job is told as %s', (place, told) => {
+  const [slots] = reasons({ job: { state: 'waiting', place } });
+  expect(slots?.sentence).toContain(`this one is the ${told} of its customer`);
+});
+
 test('the slots of a paused channel are not told, because it has none to give', () => {
   const channels = [{ ...ark, ...byAnn, restsUntil: ago(-60) }];
   const told = reasons({ job: { state: 'waiting', place: 1 }, channels });
