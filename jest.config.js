@@ -14,7 +14,7 @@ const common = {
 
 // Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
 const sized = [
-  ...['money/billing', 'callbacks/guarded-post', 'jobs/placed-once'].map(
+  ...['money/billing', 'callbacks/guarded-post', 'jobs/hostile-answers', 'jobs/placed-once'].map(
     (name) => `activities/${name}`,
   ),
   ...[

@@ -14,22 +14,45 @@ const deepText = `${'[{"a":'.repeat(5_000)}0${'}]'.repeat(5_000)}`;
 /** The last character of the first `chars` ones is the first half of a pair. */
 const splitAt = (chars: number, start = '') => `${start.padEnd(chars - 1, 'x')}${pair}x`;
 
-const texts = [
-  ...[half, `\udc00${half}`, '\u0000', 'a\u0000b', '\u0007\u001b[31m\u009d', 'x'.repeat(100_000)],
-  ...[splitAt(100), splitAt(101), splitAt(256)],
+// Texts that are unlike each other.
+const texts = ['\u0000', half, splitAt(100)];
+const likeThese = [
+  ...[`\udc00${half}`, 'a\u0000b', '\u0007\u001b[31m\u009d', 'x'.repeat(100_000)],
+  ...[splitAt(101), splitAt(256)],
 ];
 const around = (text: string) => [
   ...[`${text}${half}`, `\u0000${text}`, splitAt(100, text), splitAt(4_096, text)],
   splitAt(4_097, text),
 ];
 
-function hostileFor(value: unknown): readonly unknown[] {
-  if (typeof value === 'string') return [...texts, ...around(value), deep];
-  return [...texts.slice(0, 4), splitAt(100), deep];
+/** Every text, also around an honest one. */
+export const hostileTexts: readonly string[] = [...texts, ...likeThese, ...around('honest')];
+
+type Choose = (value: unknown) => readonly unknown[];
+
+const othersFor = (value: unknown) =>
+  typeof value === 'string' ? [...likeThese, ...around(value)] : likeThese.slice(0, 2);
+
+const everyText: Choose = (value) => [...texts, deep, ...othersFor(value)];
+
+/** The texts that are unlike each other, and one of the others in turn. */
+function textsInTurn(): Choose {
+  let place = 0;
+  return (value) => {
+    const others = othersFor(value);
+    place += 1;
+    return [...texts, deep, others[place % others.length]];
+  };
 }
 
 /** All answers that differ from this one in one value. */
-export function variantsOf(answer: unknown): readonly Variant[] {
+export const variantsOf = (answer: unknown): readonly Variant[] => variants(answer, everyText);
+
+/** Fewer of them, but each value is replaced by a text of each kind. */
+export const someVariantsOf = (answer: unknown): readonly Variant[] =>
+  variants(answer, textsInTurn());
+
+function variants(answer: unknown, hostileFor: Choose): readonly Variant[] {
   const found: Variant[] = [];
   const visit = (value: unknown, path: string, put: (other: unknown) => unknown): void => {
     if (path !== '') {

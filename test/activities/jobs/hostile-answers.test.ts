@@ -18,11 +18,15 @@ import { adminWith } from '../../support/admin';
 import { anAccountWith } from '../../support/books';
 import { aFailedObject, anEnhancedPlan, aPlan, aSuccess, aTaskId } from '../../support/builders';
 import { createTestDatabase, type TestDatabase } from '../../support/database';
-import { type Spoken, spoken, variantsOf } from '../../support/hostile-answers';
+import { type Spoken, someVariantsOf, spoken, variantsOf } from '../../support/hostile-answers';
+import { sized } from '../../support/sized';
 import { temporalAddress } from '../../support/temporal';
 import { until } from '../../support/until';
 import { insertTaskRow, startUpstream, type Upstream } from '../../support/upstream';
 import { watchWhile } from '../../support/watcher';
+
+// stored-text.rules.test.ts has every text in each run.
+const variants = sized({ each: someVariantsOf, long: variantsOf });
 
 interface Said {
   readonly status: number;
@@ -138,7 +142,7 @@ test('all jobs of a round end, whatever texts the reports of some of them contai
   const watched = names.map(async (name) => {
     const { made, failed, needs } = spokenBy(name);
     const answersOf = (honest: (id: string) => object) =>
-      variantsOf(honest('the id')).map(({ path, text }) => ({
+      variants(honest('the id')).map(({ path, text }) => ({
         isTold: !needs.includes(path),
         text: (id: string) => text.replaceAll('the id', id),
       }));
@@ -158,7 +162,7 @@ test('all jobs of a round end, whatever texts the reports of some of them contai
         }),
       name,
     );
-    expect(toEnd.length).toBeGreaterThan(100);
+    expect(toEnd.length).toBeGreaterThan(sized({ each: 40, long: 100 }));
     expect(await reportsOf(neighbours)).toMatchObject([{ status: 'succeeded' }]);
     const codes = (await reportsOf(toEnd)).map(({ report }) => report.failure?.code ?? '');
     expect(codes.filter((code) => code.length > 100)).toEqual([]);
@@ -172,8 +176,8 @@ test('a create ends its attempt, whatever texts the answer contains', async () =
   const placed = names.map(async (name) => {
     const { accepted, refused } = spokenBy(name);
     const answers = [
-      ...variantsOf(accepted('the id')).map(({ text }) => ({ status: 200, text })),
-      ...variantsOf(refused.body).map(({ text }) => ({ status: refused.status, text })),
+      ...variants(accepted('the id')).map(({ text }) => ({ status: 200, text })),
+      ...variants(refused.body).map(({ text }) => ({ status: refused.status, text })),
     ];
     let rejected = 0;
     for (const { status, text } of answers) {
@@ -187,13 +191,13 @@ test('a create ends its attempt, whatever texts the answer contains', async () =
       expect(outcome.outcome).toEqual(expect.any(String));
       if (outcome.outcome === 'rejected') rejected += 1;
     }
-    expect(rejected).toBeGreaterThan(10);
+    expect(rejected).toBeGreaterThan(sized({ each: 4, long: 10 }));
   });
   await Promise.all(placed);
   const { rows } = await database.db.raw(
     `select count(*)::int as read from jobs where report->>'status' = 'failed'`,
   );
-  expect(rows[0].read).toBeGreaterThan(100);
+  expect(rows[0].read).toBeGreaterThan(sized({ each: 40, long: 100 }));
 });
 
 test('a look-up of a lost job gives an answer, whatever texts the list contains', async () => {
@@ -205,7 +209,7 @@ test('a look-up of a lost job gives an answer, whatever texts the list contains'
     const lost = await findJob(database.db, input);
     if (!hasChannel(lost)) throw new Error('The job has a channel.');
     const seconds = Math.floor(Date.now() / 1_000);
-    for (const { text } of variantsOf(list('other', input.taskId, seconds))) {
+    for (const { text } of variants(list('other', input.taskId, seconds))) {
       lists.set(name, text);
       await findLostJob(upstream.deps, input, lost, known).catch((error: unknown) => {
         if (!(error instanceof UpstreamFault)) throw error;
