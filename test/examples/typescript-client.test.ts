@@ -41,7 +41,7 @@ test('`createAndWait` returns the finished task, and `download` its bytes althou
   const before = await taskCount();
   proxy.reset(posts, [{ kind: 'lose' }]);
   const created: string[] = [];
-  const task = await client.createAndWait(aRequest({ render: 'full' }), {
+  const task = await client.createAndWait(aRequest(), {
     onCreated: ({ id }) => created.push(id),
   });
   expect(task).toMatchObject({ id: created[0], status: 'succeeded' });

@@ -4,29 +4,30 @@ import { readFile } from 'node:fs/promises';
 import { correlation, frameOf, soundOf } from './mp4';
 import { audio, type OpenStudio, openStudio, text } from './open-studio';
 import { whiteIn } from './pictures';
-import { download, rendered, shortFilm } from './rendered';
+import { download, rendered } from './rendered';
 
+const square = { duration: 4, resolution: '480p', ratio: '1:1', seed: 4 };
 let studio: OpenStudio;
+/** A video without a reference audio, whose prompt cannot be seen. */
+let untitled: ReturnType<typeof rendered>;
 beforeAll(async () => {
   studio = await openStudio();
+  untitled = rendered(studio, { ...square, content: [text('\u200b\u00ad\u200e')] });
+  // A test awaits it.
+  untitled.catch(() => undefined);
 });
 afterAll(() => studio?.close());
 
 test('the video uses the reference audio as its soundtrack', async () => {
-  const request = { duration: 4, resolution: '480p', ratio: '1:1', seed: 4 };
   const content = [text('x'), audio(studio.sample('chime.wav'))];
-  const [chimed, plain] = await Promise.all([
-    rendered(studio, { ...request, content }),
-    rendered(studio, request),
-  ]);
+  const chimed = await rendered(studio, { ...square, content });
   const chime = await soundOf(`${studio.dataDir}/samples/chime.wav`);
   expect(correlation(await soundOf(chimed.path), chime)).toBeGreaterThan(0.9);
-  expect(correlation(await soundOf(plain.path), chime)).toBeLessThan(0.3);
+  expect(correlation(await soundOf((await untitled).path), chime)).toBeLessThan(0.3);
 });
 
 test('a prompt of invisible characters only makes a video without a title', async () => {
-  const request = { ...shortFilm, content: [text('\u200b\u00ad\u200e')] };
-  expect((await rendered(studio, request)).reply.status).toBe('succeeded');
+  expect((await untitled).reply.status).toBe('succeeded');
 });
 
 test('a draft has a mark and costs fewer tokens', async () => {

@@ -16,24 +16,29 @@ afterAll(() => studio?.close());
 const short = (prompt: string, seed: number, content: object[] = []) =>
   rendered(studio, { ...shortFilm, ratio: '16:9', seed, content: [text(prompt), ...content] });
 
+const fox = ['a fox in the snow', 7] as const;
+const title = 'MMMMMMMM MMMMMMMM';
+type Film = Awaited<ReturnType<typeof short>>;
+let films: Promise<{ one: Film; same: Film; seed: Film; prompt: Film }>;
+beforeAll(() => {
+  const all = [short(...fox), short(...fox), short(fox[0], 8), short(title, fox[1])] as const;
+  films = Promise.all(all).then(([one, same, seed, prompt]) => ({ one, same, seed, prompt }));
+  // Each test awaits them.
+  films.catch(() => undefined);
+});
+
 describe('prompt and seed', () => {
   test('the same prompt and seed give the same video, and another prompt or seed gives another video', async () => {
-    const films = await Promise.all([
-      short('a fox in the snow', 7),
-      short('a fox in the snow', 7),
-      short('a fox in the snow', 8),
-      short('a fox in the city', 7),
-    ]);
-    expect(films[1].bytes.equals(films[0].bytes)).toBe(true);
-    const [one, , seed, prompt] = await Promise.all(
-      films.map(async ({ path }) => smallPicture(await frameOf(path, 0))),
-    );
-    expect(distance(one!, seed!)).toBeGreaterThan(8);
-    expect(distance(one!, prompt!)).toBeGreaterThan(8);
+    const { one, same, seed, prompt } = await films;
+    expect(same.bytes.equals(one.bytes)).toBe(true);
+    const pictureOf = async ({ path }: Film) => smallPicture(await frameOf(path, 0));
+    const first = await pictureOf(one);
+    expect(distance(first, await pictureOf(seed))).toBeGreaterThan(8);
+    expect(distance(first, await pictureOf(prompt))).toBeGreaterThan(8);
   });
 
   test('the prompt appears as a title, and the scene moves', async () => {
-    const { path } = await short('MMMMMMMM MMMMMMMM', 1);
+    const { path } = (await films).prompt;
     const [first, last] = [await frameOf(path, 0), await frameOf(path, 95)];
     const middle = { left: 216, top: 180, width: 432, height: 120 };
     expect(await whiteIn(last, middle)).toBeGreaterThan((await whiteIn(first, middle)) + 0.05);
@@ -79,9 +84,9 @@ test('a reference image appears in the video', async () => {
     .png()
     .toBuffer();
   const inline = `data:image/png;base64,${magenta.toString('base64')}`;
-  const { path } = await short('a quiet forest', 3, [image(inline, 'reference_image')]);
+  const { path } = await short(...fox, [image(inline, 'reference_image')]);
   const isMagenta = (r: number, g: number, b: number) => r > 200 && g < 60 && b > 200;
   expect(await shareOf(await frameOf(path, 95), isMagenta)).toBeGreaterThan(0.05);
-  const without = await short('a quiet forest', 3);
+  const { one: without } = await films;
   expect(await shareOf(await frameOf(without.path, 95), isMagenta)).toBe(0);
 });
