@@ -9,7 +9,7 @@ import { startWorld, type World } from './world';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ apis: 2, workers: 1 });
+  world = await startWorld({ sharesServers: true, apis: 2, workers: 1 });
 });
 afterAll(() => world?.close());
 

@@ -28,6 +28,7 @@ beforeAll(async () => {
     CLOCK_SHIFT_FILE: join(folder, 'shift'),
   };
   world = await startWorld({
+    sharesServers: true,
     apis: 1,
     workerEnvironment: () => stepping,
     apiEnvironment: stepping,

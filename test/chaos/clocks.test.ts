@@ -18,6 +18,7 @@ const posts = sized({ each: 20, long: 40 });
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
+    sharesServers: true,
     workerEnvironment: (n) => ({
       NODE_OPTIONS: `--require ${join(__dirname, 'shifted-clock.js')}`,
       CLOCK_SHIFT_MS: String(n === 0 ? hourMs : -hourMs),

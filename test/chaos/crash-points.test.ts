@@ -102,7 +102,10 @@ interface Repetition {
 function testCrashPoints(cases: readonly Case[], { copies, worlds }: Repetition): void {
   const played = playInWorlds({
     ...{ cases, copies, worlds },
-    open: async () => ({ world: await startWorld({ apis: 1, workers: 1 }), creates: [] }),
+    async open() {
+      const world = await startWorld({ sharesServers: true, apis: 1, workers: 1 });
+      return { world, creates: [] };
+    },
     async play(stage: Stage, [when, point]) {
       await crashOnce(stage, when, point);
       expect(await brokenPromises(stage.world, stage.creates)).toEqual([]);

@@ -170,6 +170,7 @@ async function startFileWorld(): Promise<FileWorld> {
     S3_SECRET_ACCESS_KEY: s3.settings.secretAccessKey,
   });
   const world = await startWorld({
+    sharesServers: true,
     apis: 1,
     workers: 1,
     workerEnvironment: () => settings(worker),

@@ -30,7 +30,7 @@ function testLinks({ posts, brokenMs, cases }: LinksSize): void {
   const played = playInWorlds({
     ...{ cases, worlds: 2 },
     async open() {
-      const direct = await startWorld({ apis: 1, workers: 1 });
+      const direct = await startWorld({ sharesServers: true, apis: 1, workers: 1 });
       const apis = [`http://${direct.links['caller to api'].address}`];
       return { world: { ...direct, apis }, creates: [] };
     },

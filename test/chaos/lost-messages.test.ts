@@ -37,7 +37,7 @@ async function openPlace(): Promise<Place> {
   const catalogueFile = join(folder, `catalogue-${places}.yaml`);
   await setCatalogue({ catalogueFile }, withSlots(2));
   const environment = { CATALOGUE_FILE: catalogueFile };
-  const world = await startWorld({ apis: 1, workers: 1, environment });
+  const world = await startWorld({ sharesServers: true, apis: 1, workers: 1, environment });
   return { world, creates: [], catalogueFile, hasTwoSlots: true, holders: [] };
 }
 

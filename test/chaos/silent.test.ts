@@ -13,7 +13,7 @@ const margin = 4;
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ apis: 1, workers: 1 });
+  world = await startWorld({ sharesServers: true, apis: 1, workers: 1 });
 });
 afterAll(() => world?.close());
 

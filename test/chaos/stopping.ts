@@ -26,7 +26,7 @@ export function testStopping({
   rounds,
   createsPerSecond,
   parts = ['api-1', 'worker-1', 'api-2', 'worker-2'],
-  open = () => startWorld({ apis: 2, workers: 2 }),
+  open = () => startWorld({ sharesServers: true, apis: 2, workers: 2 }),
   openWithinMs = 120_000,
 }: StoppingSize): void {
   const { seed, random } = seedOf();

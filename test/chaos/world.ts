@@ -1,6 +1,7 @@
 // Starts the whole system as processes: by default two workers and two APIs, with a proxy on each
 // of their links, and a receiver of callbacks. No process restarts by itself here. A test that
-// kills a process starts the process again.
+// kills a process starts the process again. A world that breaks no server may use the servers of
+// the run: servers of its own take seconds to start.
 
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,10 @@ import type { Storage } from '../../src/files/storage/storage';
 import { creditAccount } from '../../src/money/ledger.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import type { TemporalCluster } from '../support/cluster';
+import { createTestDatabase, type TestDatabase } from '../support/database';
+import { sized } from '../support/sized';
 import { starting } from '../support/starting';
+import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { type Link, startLink } from './link';
 
 /** The two ends of a link: the caller and the server. */
@@ -55,6 +59,11 @@ export interface World {
 }
 
 export interface WorldOptions {
+  /**
+   * True if the world has the PostgreSQL and the Temporal of the run, with a database and a task queue
+   * of its own. Worlds of the long run have servers of their own, because their crowds are large.
+   */
+  readonly sharesServers?: boolean;
   /** Replaces the development server of Temporal. The world stops the cluster at its own end. */
   readonly cluster?: TemporalCluster;
   readonly apis?: number;
@@ -89,6 +98,8 @@ async function tryWorld(options: WorldOptions): Promise<World> {
   await chmod(folder, 0o755);
   const receiver = await startCallbackSink();
   const toReceiver = await linkTo(receiver.url);
+  const shares = sized({ each: options.sharesServers === true, long: false });
+  const database = shares ? await createTestDatabase(4) : null;
   const stack = await startStack({
     dataDir: join(folder, 'data'),
     without: ['worker', 'api', 'console'],
@@ -98,17 +109,18 @@ async function tryWorld(options: WorldOptions): Promise<World> {
       DANGEROUSLY_ALLOW_HOSTS: toReceiver.address,
       RECONCILE_INTERVAL_SECONDS: '5',
       ...(options.cluster ? { TEMPORAL_ADDRESS: options.cluster.address } : {}),
+      ...(database ? inServersOfRun(database) : {}),
       ...options.environment,
     },
   });
-  const { databaseUrl, temporalAddress, studioUrl, apiKey, accountId } = stack.addresses;
-  const db = connect({ url: databaseUrl, poolMax: 4, applicationName: 'chaos' });
+  const { databaseUrl, temporalAddress: temporal, studioUrl, apiKey, accountId } = stack.addresses;
+  const db = database?.db ?? connect({ url: databaseUrl, poolMax: 4, applicationName: 'chaos' });
   // Ten thousand tasks cost five times the credit of a demo account.
   const amountMicros = 1_000_000_000_000;
   await creditAccount(db, { accountId, amountMicros, reference: 'chaos', reason: 'for many' });
   const ports = await freePorts(options.apis ?? 2);
   const apis = ports.map((port) => `http://127.0.0.1:${port}`);
-  const temporalUrl = `tcp://${temporalAddress}`;
+  const temporalUrl = `tcp://${temporal}`;
   const links = {
     'worker to postgres': await linkTo(databaseUrl),
     'worker to temporal': await linkTo(temporalUrl),
@@ -125,13 +137,13 @@ async function tryWorld(options: WorldOptions): Promise<World> {
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
       start(`worker-${n + 1}`, 'worker', {
-        ...workersWay(settingsFor('worker', stack.addresses), links),
+        ...workersWay(settingsFor('worker', stack.addresses), links, database?.workerUrl),
         ...options.workerEnvironment?.(n, stack.addresses.studioApiKey),
       }),
     ),
     ...ports.map((port, n) =>
       start(`api-${n + 1}`, 'api', {
-        ...apisWay(stack.addresses.environment, links),
+        ...apisWay(stack.addresses.environment, links, database?.apiUrl),
         PORT: String(port),
         ...options.apiEnvironment,
       }),
@@ -168,7 +180,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
         }),
       ),
     async close() {
-      await db.destroy();
+      if (!database) await db.destroy();
       // Nothing is kept, so only the database, which has shared memory, stops in its own time.
       for (const part of stack.parts.values()) {
         if (part.name !== 'postgres') part.kill('SIGKILL');
@@ -176,6 +188,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
       await stack.stop();
       await options.cluster?.stop();
       for (const link of Object.values(links)) await link.close();
+      await database?.drop();
       await receiver.close();
       await rm(folder, { recursive: true, force: true });
     },
@@ -207,13 +220,23 @@ function isUnexplained(line: string): boolean {
   return line.includes('"level":"error"') && !explained.test(line);
 }
 
-/** A worker's settings. Each address is replaced by the address of its proxy. */
+const inServersOfRun = ({ url }: TestDatabase) => ({
+  DATABASE_URL: url,
+  TEMPORAL_ADDRESS: temporalAddress(),
+  TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
+});
+
+/**
+ * A worker's settings. Each address is replaced by the address of its proxy. A stack gives a database
+ * that it did not start to all processes, so the URL of the worker's role may be another.
+ */
 function workersWay(
   { DATABASE_URL, STUDIO_URL, ...given }: Readonly<Record<string, string>>,
   links: World['links'],
+  databaseUrl = DATABASE_URL,
 ): Record<string, string> {
   return {
-    DATABASE_URL: through(links['worker to postgres'], DATABASE_URL ?? ''),
+    DATABASE_URL: through(links['worker to postgres'], databaseUrl ?? ''),
     TEMPORAL_ADDRESS: links['worker to temporal'].address,
     STUDIO_URL: (STUDIO_URL ?? '').replace(/\d+$/, String(links['worker to studio'].port)),
     DANGEROUSLY_ALLOW_HOSTS: given.DANGEROUSLY_ALLOW_HOSTS ?? '',
@@ -225,9 +248,10 @@ function workersWay(
 function apisWay(
   { DATABASE_URL }: Readonly<Record<string, string>>,
   links: World['links'],
+  databaseUrl = DATABASE_URL,
 ): Record<string, string> {
   return {
-    DATABASE_URL: through(links['api to postgres'], DATABASE_URL ?? ''),
+    DATABASE_URL: through(links['api to postgres'], databaseUrl ?? ''),
     TEMPORAL_ADDRESS: links['api to temporal'].address,
   };
 }
