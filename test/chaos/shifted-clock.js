@@ -1,20 +1,17 @@
-// Shifts the clock of a process that loads this file with --require. The difference is fixed
-// (CLOCK_SHIFT_MS), or is read from a file every 50 ms (CLOCK_SHIFT_FILE). The clock steps when the
-// file changes.
+// Shifts the clock of a process that loads this file with --require. The difference is read from a
+// file every 50 ms (CLOCK_SHIFT_FILE). The clock steps when the file changes.
 
 const { readFileSync } = require('node:fs');
 
 const file = process.env.CLOCK_SHIFT_FILE;
-let shiftMs = Number(process.env.CLOCK_SHIFT_MS ?? 0);
+let shiftMs = 0;
 const RealDate = Date;
 
-if (file) {
-  const read = () => {
-    shiftMs = Number(readFileSync(file, 'utf8'));
-  };
-  read();
-  setInterval(read, 50).unref();
-}
+const read = () => {
+  shiftMs = Number(readFileSync(file, 'utf8'));
+};
+read();
+setInterval(read, 50).unref();
 
 globalThis.Date = class ShiftedDate extends RealDate {
   constructor(...given) {
