@@ -33,7 +33,7 @@ export function createFileActivities(deps: WorkerDeps) {
       // A slow storage may not take all slots of the tasks. One that waits for its turn takes none.
       const { copiesAtOnceMax } = deps.settings;
       // A host that sends little keeps a place for an hour. So one channel leaves some places to the others.
-      const ofChannelMax = Math.ceil((copiesAtOnceMax * 3) / 4);
+      const ofChannelMax = Math.max(1, Math.floor((copiesAtOnceMax * 3) / 4));
       const channels = [...new Set(input.sources.map(({ channel }) => `channel ${channel}`))];
       if (isFull('all', copiesAtOnceMax) || channels.some((name) => isFull(name, ofChannelMax))) {
         throw tooManyCopies();

@@ -192,17 +192,24 @@ test('a worker that copies the results of as many tasks as it may refuses anothe
   await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
 });
 
-test('copies of one channel leave places to the other channels', async () => {
-  const { copy, seen, release } = await heldCopies(4);
-  const running = [copy(), copy(), copy()];
-  await until('three copies have begun', () => seen.asked === 3);
-  await expect(copy()).rejects.toMatchObject({ type: 'TooManyCopies' });
-  running.push(copy('mediakit'));
-  await until('the other channel is copied from', () => seen.asked === 4);
-  release();
-  for (const one of running) await expect(one).rejects.toMatchObject({ type: 'NotStored' });
-  await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
-});
+test.each([
+  [2, 1],
+  [3, 2],
+  [4, 3],
+])(
+  'of %i copies at once, one channel makes %i and leaves a place to the other channels',
+  async (all, ofChannel) => {
+    const { copy, seen, release } = await heldCopies(all);
+    const running = Array.from({ length: ofChannel }, () => copy());
+    await until('the copies have begun', () => seen.asked === ofChannel);
+    await expect(copy()).rejects.toMatchObject({ type: 'TooManyCopies' });
+    running.push(copy('mediakit'));
+    await until('the other channel is copied from', () => seen.asked === all);
+    release();
+    for (const one of running) await expect(one).rejects.toMatchObject({ type: 'NotStored' });
+    await expect(copy()).rejects.toMatchObject({ type: 'NotStored' });
+  },
+);
 
 /** Files from a local host, whose job answers each read with this link. */
 function depsWith(host: string, videoUrl: string): WorkerDeps {
