@@ -89,7 +89,7 @@ function show(meters: Meters, open: OpenWork): void {
   meters.set('video_callbacks_pending', {}, open.callbacksPending);
   meters.set('video_callback_overdue_seconds', {}, open.callbackOverdueSeconds);
   meters.set('video_result_awaited_seconds', {}, open.resultAwaitedSeconds);
-  meters.set('video_held_amount', {}, open.heldMicros / 1_000_000);
+  meters.set('video_open_holds_amount', {}, open.heldMicros / 1_000_000);
   meters.set('video_reconciler_age_seconds', {}, open.reconcilerAgeSeconds);
   // If there was no audit yet, the age of the last audit is set to infinity, so that the alert
   // fires.
@@ -104,7 +104,7 @@ const alone = [
   'video_callbacks_pending',
   'video_callback_overdue_seconds',
   'video_result_awaited_seconds',
-  'video_held_amount',
+  'video_open_holds_amount',
   'video_reconciler_age_seconds',
   'video_audit_age_seconds',
   'video_usage_age_seconds',

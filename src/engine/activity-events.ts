@@ -108,7 +108,7 @@ function upstreamEvents(log: Logger, meters: Meters) {
       log.warn(fields, 'a status word is unknown');
     },
     jobChanged({ channel, kind, taskId: task, status, seconds, code }) {
-      meters.observe('video_job_seconds', { channel, kind, until: status }, seconds);
+      meters.observe('video_job_duration_seconds', { channel, kind, until: status }, seconds);
       const fields = { event: 'job_changed', task, channel, kind, status, seconds, code };
       log.info(fields, 'a job changed its status');
     },

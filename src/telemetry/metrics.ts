@@ -87,7 +87,7 @@ export const metrics = {
     of: 'api',
     help: 'Time by which the most overdue callback has missed its next attempt; 0 if none has.',
   },
-  video_held_amount: {
+  video_open_holds_amount: {
     kind: 'gauge',
     of: 'api',
     help: 'Money held for open tasks, in the currency of the books.',
@@ -183,7 +183,7 @@ export const metrics = {
     help: 'Tasks that were charged more than their hold.',
     labels: ['model'],
   },
-  video_job_seconds: {
+  video_job_duration_seconds: {
     kind: 'histogram',
     of: 'worker',
     help: 'Time from the acceptance of a job until a watcher saw it running or ended.',

@@ -92,7 +92,7 @@ describe('metrics', () => {
     const text = await world.metricsOf('worker');
     const requests = valuesOf(text, 'video_upstream_request_duration_seconds_count');
     expect(requests.get('channel="studio",operation="create",outcome="ok"')).toBe(4);
-    const jobs = valuesOf(text, 'video_job_seconds_count');
+    const jobs = valuesOf(text, 'video_job_duration_seconds_count');
     const enhanced = 'channel="studio-enhancer",kind="super_resolution",until="succeeded"';
     expect(jobs.get(enhanced)).toBe(1);
     // The last attempt is counted after the receiver has answered.
@@ -108,7 +108,7 @@ describe('metrics', () => {
       const text = await world.metricsOf('api');
       return (
         valuesOf(text, 'video_tasks_open').size === 0 &&
-        /^video_held_amount\{[^}]*\} 0$/m.test(text) &&
+        /^video_open_holds_amount\{[^}]*\} 0$/m.test(text) &&
         /^video_database_gauges_up\{[^}]*\} 1$/m.test(text)
       );
     });

@@ -146,7 +146,7 @@ test('if the database does not answer, the metrics report no old value', async (
     await refresh();
     const text = await meters.registry.metrics();
     expect(text).not.toMatch(/^video_tasks_open\{/m);
-    expect(text).toMatch(/^video_held_amount\{[^}]*\} Nan$/im);
+    expect(text).toMatch(/^video_open_holds_amount\{[^}]*\} Nan$/im);
     expect(text).toMatch(/^video_database_gauges_up\{[^}]*\} 0$/m);
   } finally {
     clock.mockRestore();
