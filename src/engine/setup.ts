@@ -17,9 +17,17 @@ const keyword = 2;
 
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const { operatorService } = client.connection;
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
+  const found = (await operatorService.listSearchAttributes({ namespace })).customAttributes ?? {};
   const names = searchAttributes.map(({ name }) => name);
-  const missing = names.filter((name) => !(name in (customAttributes ?? {})));
+  // Temporal would refuse each start of a task with a value of the wrong type.
+  const foreign = names.filter((name) => (found[name] ?? keyword) !== keyword);
+  if (foreign.length > 0) {
+    throw new Error(
+      `The namespace ${namespace} has the search attributes ${foreign.join(', ')} with another type than Keyword: ` +
+        'something else uses them. Set TEMPORAL_NAMESPACE to a namespace of its own.',
+    );
+  }
+  const missing = names.filter((name) => !(name in found));
   if (missing.length > 0) await addSearchAttributes(client, namespace, missing);
 }
 

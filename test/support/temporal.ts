@@ -2,7 +2,7 @@
 // one.
 
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import { IllegalStateError } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
@@ -10,6 +10,7 @@ import { addSearchAttributes } from '../../src/engine/setup';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 import { starting } from './starting';
+import { until } from './until';
 
 // Jest prints the log of a worker between the test results, so only errors are logged. The files of a
 // jest worker share Temporal's core, so an earlier file may have installed it.
@@ -50,6 +51,24 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
 /** The real server, with the interface of a time-skipping one. The real server skips no time. */
 export function realEnvironment(): Promise<TestWorkflowEnvironment> {
   return TestWorkflowEnvironment.createFromExistingServer({ address: temporalAddress() });
+}
+
+/** A client of a new namespace on the same server. No task was ever started in it. */
+export async function inAnotherNamespace(connection: ConnectionLike): Promise<Client> {
+  const namespace = `other-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  const client = new Client({ connection, namespace });
+  // A server needs some seconds before a new namespace works.
+  const isServed = () =>
+    client.workflow.count().then(
+      () => true,
+      () => false,
+    );
+  await until('the namespace is served', isServed);
+  return client;
 }
 
 export async function connectTemporal(): Promise<{ client: Client; close(): Promise<void> }> {

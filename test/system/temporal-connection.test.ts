@@ -4,8 +4,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTemporalClient } from '../../src/engine/client';
 import { lazyConnection } from '../../src/engine/connection';
+import { ensureSearchAttributes } from '../../src/engine/setup';
 import { aTaskId, aTaskInput } from '../support/builders';
-import { connectTemporal, temporalAddress } from '../support/temporal';
+import { connectTemporal, inAnotherNamespace, temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 
 test.each([
@@ -23,6 +24,25 @@ test.each([
     else expect(await answered()).toBe(false);
   } finally {
     await temporal.close();
+  }
+});
+
+test('a namespace in which something else uses `Stage` with another type is refused, with what to do', async () => {
+  const { client, close } = await connectTemporal();
+  try {
+    const other = await inAnotherNamespace(client.connection);
+    const namespace = other.options.namespace;
+    const text = 1;
+    await client.connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: { Stage: text },
+    });
+    await expect(ensureSearchAttributes(other, namespace)).rejects.toThrow(
+      /attributes Stage with another type than Keyword.*TEMPORAL_NAMESPACE/,
+    );
+    await ensureSearchAttributes(client, 'default');
+  } finally {
+    await close();
   }
 });
 

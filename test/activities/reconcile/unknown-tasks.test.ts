@@ -1,8 +1,7 @@
 // These tests are about open tasks that Temporal does not know. The reconciler closes a few of them
 // at once. It closes many of them only after an operator has confirmed that Temporal lost them.
 
-import { randomUUID } from 'node:crypto';
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { ActivityEvents } from '../../../activities/events';
 import { createBillingActivities } from '../../../activities/money/billing';
 import { endTask } from '../../../activities/reconcile/end-tasks';
@@ -12,7 +11,7 @@ import { stoppedMessage, taskObject } from '../../../src/tasks/task.rules';
 import { stopping } from '../../support/activity-settings';
 import { heldMicros } from '../../support/books';
 import { runReconciler, useRealTransactions } from '../../support/real-transactions';
-import type { World } from '../../support/task-world';
+import { inAnotherNamespace } from '../../support/temporal';
 import { until } from '../../support/until';
 import { beginMany, loseMany, type Orphan } from './orphans';
 
@@ -44,7 +43,7 @@ const idsOf = (orphans: readonly Orphan[]) => orphans.map(({ taskId }) => taskId
 
 test('a reconciler with a wrong Temporal namespace closes and refunds no task', () =>
   transactions().open(async (world) => {
-    const client = await inAnotherNamespace(world);
+    const client = await inAnotherNamespace(world.env.connection);
     const alive = await beginMany(transactions(), world, 'alive', 5);
     const held = await heldMicros(transactions().db);
     const wrong = recording();
@@ -197,24 +196,3 @@ test('tasks whose workflow was terminated are closed without a confirmation, wha
     expect([...(await runReconciler(transactions(), world)).closed].sort()).toEqual(idsOf(begun));
     expect(await heldMicros(transactions().db)).toBe(0);
   }));
-
-/** A client of another namespace on the same server. No task was ever started in it. */
-async function inAnotherNamespace({ env }: World): Promise<Client> {
-  const namespace = `other-${randomUUID()}`;
-  await env.client.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-  });
-  const client = new Client({ connection: env.connection, namespace });
-  // A server needs some seconds before a new namespace works.
-  await until(
-    'the namespace is served',
-    () =>
-      client.workflow.count().then(
-        () => true,
-        () => false,
-      ),
-    60_000,
-  );
-  return client;
-}
