@@ -22,7 +22,8 @@ const gapsMs = [
 
 export const attemptsMax = gapsMs.length + 1;
 
-// ± 20 %, so that receivers that failed together are not all called again in the same second.
+// Up to a fifth later, so that receivers that failed together are not all called again in the same
+// second. Never earlier: the ten attempts take at least three days.
 const jitter = 0.2;
 const retryAfterMaxMs = 24 * hour;
 
@@ -38,7 +39,7 @@ export function nextGapMs(
 ): number | null {
   const gap = gapsMs[attempt - 1];
   if (gap === undefined) return null;
-  const scheduled = Math.round(gap * (1 - jitter + 2 * jitter * chance));
+  const scheduled = Math.round(gap * (1 + jitter * chance));
   const longest = Math.min(gapsMs[attempt] ?? retryAfterMaxMs, retryAfterMaxMs);
   return Math.max(scheduled, Math.min(retryAfterMs ?? 0, longest));
 }

@@ -84,7 +84,7 @@ export const createOperation: ZodOpenApiOperationObject = {
           summary: 'The task is final',
           description:
             'Sent at least once when the task is final, signed as Standard Webhooks prescribe. The body is the GET ' +
-            'reply of the finished task. Any 2xx is success, 410 stops, everything else is tried again for three days.',
+            'reply of the finished task. Any 2xx is success, 410 stops, everything else is tried again for at least three days.',
           security: [],
           requestParams: {
             header: z.object({

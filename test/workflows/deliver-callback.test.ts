@@ -91,19 +91,19 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])(
   },
 );
 
-test('the nine pauses of a delivery differ from the schedule by at most 20 %, and then the delivery is exhausted', async () => {
+test('the nine pauses of a delivery are those of the schedule or at most a fifth longer, and then the delivery is exhausted', async () => {
   expect(await deliver([500])).toBe('exhausted');
   expect(made).toHaveLength(attemptsMax);
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1200, 1440];
   const gaps = made.slice(1).map(({ at }, index) => (at - (made[index]?.at ?? 0)) / 60_000);
   for (const [index, gap] of gaps.entries()) {
     const wanted = minutes[index] ?? 0;
-    expect(gap).toBeGreaterThanOrEqual(wanted * 0.8);
+    expect(gap).toBeGreaterThanOrEqual(wanted * 0.999);
     // The server needs a few seconds of its own in addition to the jitter.
     expect(gap).toBeLessThanOrEqual(wanted * 1.2 + 0.5);
   }
   const hours = ((made.at(-1)?.at ?? 0) - (made[0]?.at ?? 0)) / 3_600_000;
-  expect(hours).toBeGreaterThan(60);
+  expect(hours).toBeGreaterThan(72);
   expect(hours).toBeLessThan(91);
   const chances = made.map(({ input }) => input.chance);
   expect(new Set(chances).size).toBe(attemptsMax);
