@@ -17,6 +17,7 @@ import { closingCommands } from './admin/closing';
 import {
   type AdminCommand,
   type Answer,
+  answerBody,
   type Input,
   readInput,
   takeFlags,
@@ -103,13 +104,13 @@ async function printed(args: readonly string[], output: Output, run: Run): Promi
     const answer = await answerTo(words, help || words[0] === 'help', run);
     if (answer.remark) err(`${answer.remark}\n`);
     if (answer.next !== undefined) err(`There are more: add --after ${answer.next}\n`);
-    out(json ? `${JSON.stringify(answer.data, null, 2)}\n` : `${answer.text}\n`);
+    out(json ? `${JSON.stringify(answerBody(answer), null, 2)}\n` : `${answer.text}\n`);
     return answer.exitCode ?? 0;
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === null) throw error;
     const message = messageOf(error as Error);
-    if (json) out(`${JSON.stringify({ error: message, exitCode }, null, 2)}\n`);
+    if (json) out(`${JSON.stringify({ error: { message }, exitCode }, null, 2)}\n`);
     err(`${message}\n`);
     return exitCode;
   }

@@ -3,6 +3,7 @@
 
 import Koa, { type Context, type Middleware } from 'koa';
 import { carryOut, type Parts } from '../commands/admin/carry-out';
+import { answerBody } from '../commands/admin/command-line';
 import { nameOf } from '../commands/admin/values';
 import { isRetryable } from '../database/database';
 import { readJsonBody } from '../gateway/body';
@@ -90,8 +91,7 @@ async function runCommand(
       carryOut(parts, route.command, pageInput(input, after, limit), act, role);
     return sendCsv(ctx, { csv, route: route.http.at, operator: name, read });
   }
-  const { data, next, remark } = await carryOut(parts, route.command, input, act, role);
-  ctx.body = { data, ...(next === undefined ? {} : { next }), ...(remark ? { remark } : {}) };
+  ctx.body = answerBody(await carryOut(parts, route.command, input, act, role));
 }
 
 type Handlers = Readonly<Record<string, (ctx: Context) => Promise<void> | void>>;

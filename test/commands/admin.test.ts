@@ -937,7 +937,7 @@ describe('wrong use', () => {
     expect(said).toMatchObject({ exitCode, out: '', err: expect.stringMatching(reason) });
     const asJson = await admin(`${line} --json`);
     expect(asJson.exitCode).toBe(exitCode);
-    expect(asJson.json).toEqual({ error: expect.stringMatching(reason), exitCode });
+    expect(asJson.json).toEqual({ error: { message: expect.stringMatching(reason) }, exitCode });
   });
 
   test.each(['nonsense', 'margin', 'accounts', 'accounts nonsense', 'help nonsense'])(

@@ -141,9 +141,13 @@ test('the console signs an owner in with the printed key, acts with the role of 
     ['admin', 'operators', 'add', '--name', 'eve', '--role', 'viewer', '--json'],
     environment(),
   );
-  expect((await credit(JSON.parse(made.out).key)).status).toBe(403);
+  expect((await credit(JSON.parse(made.out).data.key)).status).toBe(403);
   const acts = await runProcess(['admin', 'log', '--json', '--limit', '2'], environment());
-  expect(JSON.parse(acts.out)[1]).toMatchObject({ who: 'dev', role: 'video_operator', via: 'api' });
+  expect(JSON.parse(acts.out).data[1]).toMatchObject({
+    who: 'dev',
+    role: 'video_operator',
+    via: 'api',
+  });
   expect((await fetch(`${data.devFile().apiUrl}/admin/v1/me`)).status).toBe(404);
 });
 
@@ -211,7 +215,9 @@ test('the admin command finds the stack by `DATA_DIR`, and exits with 0, 1 or 2'
     runProcess(['admin', 'accounts', 'shwo'], environment()),
   ]);
   expect(done).toMatchObject({ code: 0, err: expect.stringMatching(`^.*${data.path}.*\n$`) });
-  expect(JSON.parse(done.out)).toContainEqual(expect.objectContaining({ accountId, name: 'demo' }));
+  expect(JSON.parse(done.out).data).toContainEqual(
+    expect.objectContaining({ accountId, name: 'demo' }),
+  );
   expect(notSo).toMatchObject({
     code: 1,
     err: expect.stringMatching(/acct_none.*"accounts list".*\n$/),

@@ -7,6 +7,7 @@ export interface Said {
   readonly exitCode: number;
   readonly out: string;
   readonly err: string;
+  /** The data that was printed with `--json`, or the error. */
   // biome-ignore lint/suspicious/noExplicitAny: every command has its own shape; a wrong guess fails the expectation
   readonly json: any;
 }
@@ -29,7 +30,8 @@ export function adminWith(environment: () => Readonly<Record<string, string>>): 
       exitCode,
       ...said,
       get json() {
-        return JSON.parse(said.out);
+        const body = JSON.parse(said.out);
+        return body.data ?? body;
       },
     };
   };

@@ -27,7 +27,7 @@ export interface AdminContext {
 }
 
 export interface Answer {
-  /** Printed with `--json`. */
+  /** What `answerBody` shows. */
   readonly data: unknown;
   /** Printed without `--json`. */
   readonly text: string;
@@ -50,6 +50,11 @@ export interface Answer {
    * log.
    */
   readonly afterwards?: (logged: Logged) => Promise<Answer>;
+}
+
+/** The answer to a program, with `--json` and over HTTP. */
+export function answerBody({ data, next, remark }: Answer): Readonly<Record<string, unknown>> {
+  return { data, ...(next === undefined ? {} : { next }), ...(remark ? { remark } : {}) };
 }
 
 export type Logged = (work: (trx: Knex.Transaction) => Promise<Answer>) => Promise<Answer>;
