@@ -50,7 +50,7 @@ const list: AdminCommand = {
     },
     model: { value: 'MODEL', about: 'those of this model only' },
     key: { value: 'KEYID', about: 'those that this key created only' },
-    error: { value: 'CODE', about: 'failed ones with this code only, such as task_expired' },
+    error: { value: 'CODE', about: 'failed ones with this code only, such as task_error' },
     label: { value: 'NAME=VALUE', about: 'those of an account with this label only' },
     from: { value: 'DATE', about: 'those created from then on: 2027-01-31 or a moment' },
     to: { value: 'DATE', about: 'those created before' },
