@@ -23,9 +23,12 @@ claim() {
   identifier=$(od -A n -t u8 -N 8 "${PGDATA:-.}/global/pg_control")
   identifier=${identifier##* }
   if [ ! -e "$archive/server" ]; then
-    echo "$identifier" > "$archive/server.part"
-    sync "$archive/server.part"
-    mv "$archive/server.part" "$archive/server"
+    # The first segment and the first base copy may come at once. Some versions of mv fail if the target is there.
+    part=$archive/server.$$
+    echo "$identifier" > "$part"
+    sync "$part"
+    mv -n "$part" "$archive/server" || true
+    rm -f "$part"
     sync "$archive"
   fi
   owner=$(cat "$archive/server")

@@ -2,12 +2,13 @@
 // deploy/compose/archive.yaml. The base copy is made by the functions of the server, because the binaries
 // of the tests have no pg_basebackup.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { appendFile, chown, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { parse } from 'yaml';
 import { startChild, untilReady } from '../../src/embedded/child';
@@ -295,22 +296,50 @@ test('a segment is archived once, and another segment of its name or of another 
   expect(readdirSync(join(archive, 'wal'))).toEqual(['000000010000000000000001']);
 });
 
-test('a base copy removes what the last three do not need, and what a restore left', async () => {
+const label = 'START WAL LOCATION: 0/2000028 (file 000000010000000000000002)';
+
+/** Stands in for programs of PostgreSQL, and for others. Returns the PATH. */
+async function withPrograms(others: Readonly<Record<string, string>> = {}): Promise<string> {
   const programs = join(folder, 'bin');
   await mkdir(programs);
-  const label = 'START WAL LOCATION: 0/2000028 (file 000000010000000000000002)';
-  for (const [name, text] of [
-    ['pg_basebackup', `for one; do target=$one; done; mkdir "\${target#--pgdata=}"`],
-    ['pg_archivecleanup', `echo "$*"`],
-  ]) {
-    await writeFile(join(programs, name ?? ''), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const texts = {
+    pg_basebackup: `for one; do target=$one; done; mkdir "\${target#--pgdata=}"
+      echo "${label}" > "\${target#--pgdata=}/backup_label"`,
+    pg_archivecleanup: `echo "$*"`,
+    ...others,
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    await writeFile(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   }
+  return `${programs}:${process.env.PATH}`;
+}
+
+test('the first segment and the first base copy may come to an empty archive at once', async () => {
+  await controlOf(1n);
+  await writeFile(join(folder, 'segment'), 'one');
+  // Both are found between the draft and the name of the server.
+  const PATH = await withPrograms({ sync: 'sleep 0.2' });
+  for (let round = 1; round <= 5; round += 1) {
+    const empty = `${archive}-${round}`;
+    await mkdir(empty);
+    const options = { cwd: folder, env: { PATH, ARCHIVE_FOLDER: empty } };
+    const both = [['wal', 'segment', '000000010000000000000001'], ['base']];
+    await Promise.all(
+      both.map((args) => promisify(execFile)('/bin/sh', [script, ...args], options)),
+    );
+    expect(readdirSync(empty).sort()).toEqual(['base', 'server', 'wal']);
+    expect(readFileSync(join(empty, 'server'), 'utf8')).toBe('1\n');
+  }
+});
+
+test('a base copy removes what the last three do not need, and what a restore left', async () => {
+  const PATH = await withPrograms();
   for (const name of ['20200101T000000', '20200102T000000', '20200103T000000', 'left.20200104']) {
     await mkdir(join(archive, 'base', name));
     await writeFile(join(archive, 'base', name, 'backup_label'), `${label}\n`);
   }
   await controlOf(1n);
-  const made = run(['base'], { PATH: `${programs}:${process.env.PATH}` });
+  const made = run(['base'], { PATH });
   expect(made).toMatchObject({ status: 0, stderr: '' });
   expect(made.stdout).toBe(`${join(archive, 'wal')} 000000010000000000000002\n`);
   const [older, newer, newest, ...others] = readdirSync(join(archive, 'base')).sort();
