@@ -1,7 +1,7 @@
 // Every list of tasks uses an index.
 
 import type { Knex } from 'knex';
-import { labelledQuery, listTasksQuery } from '../../src/tasks/list.rows';
+import { labelledQuery, listTasks, listTasksQuery } from '../../src/tasks/list.rows';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -12,21 +12,41 @@ afterAll(() => database?.drop());
 
 const page = { accountId: 'acct_test', limit: 20 };
 
+interface Statement {
+  readonly sql: string;
+  readonly bindings: readonly Knex.RawBinding[];
+}
+
 /**
- * The query plan of this statement if PostgreSQL avoids sequential scans, sorts and bitmap scans.
+ * The query plan of a statement if PostgreSQL avoids sequential scans, sorts and bitmap scans.
  */
-async function planOf(query: (db: Knex) => Knex.QueryBuilder): Promise<string> {
+async function explained(
+  statementOf: (trx: Knex.Transaction) => Statement | Promise<Statement>,
+): Promise<string> {
   return database.db.transaction(async (trx) => {
     await trx.raw('set local enable_seqscan = off');
     await trx.raw('set local enable_sort = off');
     await trx.raw('set local enable_bitmapscan = off');
-    const { sql, bindings } = query(trx).toSQL();
+    const { sql, bindings } = await statementOf(trx);
     const { rows } = await trx.raw<{ rows: { 'QUERY PLAN': string }[] }>(`explain ${sql}`, [
       ...bindings,
     ]);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   });
 }
+
+const planOf = (query: (db: Knex) => Knex.QueryBuilder) => explained((trx) => query(trx).toSQL());
+
+/** The plan of the only statement that is sent. */
+const planOfSent = (send: (db: Knex) => Promise<unknown>) =>
+  explained(async (trx) => {
+    const sent: Statement[] = [];
+    trx.on('query', (statement: Statement) => sent.push(statement));
+    await send(trx);
+    expect(sent).toHaveLength(1);
+    const { sql = '', bindings = [] } = sent[0] ?? {};
+    return { sql: sql.replaceAll(/\$\d+/g, '?'), bindings };
+  });
 
 test.each([
   ['without a filter', {}],
@@ -40,6 +60,14 @@ test.each([
   const text = await planOf((db) => listTasksQuery(db, { ...page, ...filter }));
   expect(text).toMatch(/Scan using tasks_account/);
   expect(text).not.toMatch(/Sort|Seq Scan/);
+});
+
+test('a list with what the callers asked for is read from indexes, and sorts only its page', async () => {
+  const text = await planOfSent((db) => listTasks(db, { ...page, withAsked: true }));
+  // The only sort is outside of the limit.
+  expect(text).toMatch(/^Sort [\s\S]*Limit [\s\S]*Scan using tasks_account/);
+  expect(text).toMatch(/Index Scan using tasks_pkey on tasks /);
+  expect(text).not.toMatch(/Seq Scan|-> +(Incremental )?Sort/);
 });
 
 test.each([
