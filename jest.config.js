@@ -27,7 +27,9 @@ const sized = [
     'lost-messages',
     'stopping',
   ].map((name) => `chaos/${name}`),
-  ...['away', 'callbacks', 'many-starters', 'one-key', 'reads'].map((name) => `system/${name}`),
+  ...['away', 'callbacks', 'changed-catalogue', 'many-starters', 'one-key', 'reads'].map(
+    (name) => `system/${name}`,
+  ),
   ...[
     'console/states',
     'studio/video-files',

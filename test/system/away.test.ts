@@ -66,14 +66,14 @@ test('a task waits as submitted while no worker opens it, and succeeds when a wo
 
 testWorkersAway(
   () => own,
-  sized({ each: { creates: 40, awayMs: 4_000 }, long: { creates: 1_200, awayMs: 60_000 } }),
+  sized({ each: { creates: 20, awayMs: 4_000 }, long: { creates: 1_200, awayMs: 60_000 } }),
 );
 
 test('a pending task fails without a charge if the balance is too low when the task is opened', async () => {
   const { accountId, apiKey } = await service.anAccount(1_000_000_000);
   const authorization = `Bearer ${apiKey}`;
   await service.stopWorker();
-  const creates = sized({ each: 30, long: 100 });
+  const creates = sized({ each: 15, long: 100 });
   const ids = await createOver(service, creates, 0, () => ({ authorization }));
   const held = 5_009_400;
   const leaveForTen = 10 * held - 1_000_000_000;
@@ -134,7 +134,7 @@ test('a finished task whose workflow Temporal has deleted can be read, but not c
 }, 180_000);
 
 const timesAway = sized({
-  each: [{ rounds: 1, creates: 40, awayMs: 4_000 }],
+  each: [{ rounds: 1, creates: 20, awayMs: 4_000 }],
   long: [
     { rounds: 5, creates: 20, awayMs: 5_000 },
     { rounds: 1, creates: 1_200, awayMs: 60_000 },

@@ -2,6 +2,7 @@
 // in every state, and twice: the API or the worker reads the change first.
 
 import { audit } from '../../src/money/audit.rows';
+import { sized } from '../support/sized';
 import {
   addChannel,
   type Case,
@@ -85,7 +86,17 @@ const changes: readonly Change[] = [
 ];
 
 const sides: readonly Side[] = ['api', 'worker'];
-const cases = sides.flatMap((first) => changes.map((change): Case => ({ ...change, first })));
+// The API reads no limit of a channel, so each run has one such change that the API reads first.
+const ofWorkers = new Set([
+  'the job limit of its channel is lowered',
+  'the job limit of its channel is removed',
+  'its channel gets a job limit',
+]);
+const isPlayed = ({ name, first }: Case) =>
+  sized({ each: first === 'worker' || !ofWorkers.has(name), long: true });
+const cases = sides
+  .flatMap((first) => changes.map((change): Case => ({ ...change, first })))
+  .filter(isPlayed);
 
 let run: Awaited<ReturnType<typeof playAll>>;
 beforeAll(async () => {

@@ -108,21 +108,6 @@ test('a task that shows `storing` succeeds although its workflow is cancelled be
   }
 });
 
-test('ten equal creates with one `Idempotency-Key` create one task', async () => {
-  const body = textTask({ run_s: 1 });
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, () => service.create(body, { 'idempotency-key': 'order-1' })),
-  );
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(new Set(answers.map(({ json }) => json.id)).size).toBe(1);
-  const other = await service.create(textTask({ run_s: 2 }), { 'idempotency-key': 'order-1' });
-  expect([other.status, other.json.error.code]).toEqual([409, 'idempotency_key_reused']);
-  await service.finished(answers[0]?.json.id);
-  const replayed = await service.create(body, { 'idempotency-key': 'order-1' });
-  expect(replayed.headers.get('idempotent-replayed')).toBe('true');
-  expect(replayed.json.status).toBe('succeeded');
-});
-
 test('a create that costs more than the balance is refused with 402, and the message names the balance', async () => {
   const poor = await service.anAccount(1);
   const headers = { authorization: `Bearer ${poor.apiKey}`, 'idempotency-key': 'poor' };
