@@ -2,7 +2,8 @@
 // limits. Creates whose database connection is cut are tested in create.cut.test.ts.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { setBudget } from '../../src/accounts/budgets.rows';
+import { parseAmount } from '../../src/accounts/amount.rules';
+import { listBudgets, setBudget } from '../../src/accounts/budgets.rows';
 import { createdSchema } from '../../src/contract/reply-schema';
 import { erasedHash } from '../../src/tasks/task.rules';
 import { create, startApi, type TestApi, textBody } from '../support/api';
@@ -554,6 +555,42 @@ describe('limits on creates', () => {
       await one.db('accounts').where({ id: one.accountId }).update({ queued_max: null });
       const installed = expect.stringContaining('its limit is 1');
       expect(await create429()).toEqual([installed, installed]);
+    } finally {
+      await other.close();
+      await one.close();
+    }
+  });
+
+  test('a budget for 10 tasks accepts exactly 10 of 100 simultaneous creates through two APIs', async () => {
+    const one = await startApi();
+    const other = await startApi({}, undefined, one.database);
+    const { apiKey, accountId } = one;
+    try {
+      const quote = await one.call('POST', '/v1/videos/quotes', textBody);
+      const { micros = 0 } = parseAmount(quote.json.hold);
+      expect(micros).toBeGreaterThan(0);
+      await setBudget(one.db, {
+        ...{ accountId, keyId: null, period: 'month' },
+        limitMicros: 11 * micros - 1,
+      });
+      /** Repeats a create that waited too long for the budget's lock, as callers do on a busy machine. */
+      const createAt = async (n: number) => {
+        const { url } = n % 2 ? other : one;
+        for (;;) {
+          const key = { 'idempotency-key': `create-${n}` };
+          const reply = await call(url, apiKey, 'POST', create, textBody, key);
+          if (reply.status !== 503) return reply;
+          await pause(100);
+        }
+      };
+      const replies = await Promise.all(Array.from({ length: 100 }, (_, n) => createAt(n)));
+      const accepted = replies.filter(({ status }) => status === 200);
+      const refused = replies.filter(({ status }) => status === 402);
+      expect([accepted.length, refused.length]).toEqual([10, 90]);
+      const codes = new Set(refused.map(({ json }) => json.error.code));
+      expect(codes).toEqual(new Set(['budget_exceeded']));
+      const [budget] = await listBudgets(one.db, accountId);
+      expect(budget).toMatchObject({ spentMicros: 0, heldMicros: 10 * micros });
     } finally {
       await other.close();
       await one.close();

@@ -3,13 +3,13 @@
 
 import { parseAmount } from '../../src/accounts/amount.rules';
 import { listBudgets, setBudget } from '../../src/accounts/budgets.rows';
+import { pause } from '../chaos/client';
+import { startWorld, type World } from '../chaos/world';
 import { call, textTask } from '../support/service';
-import { pause } from './client';
-import { startWorld, type World } from './world';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ sharesServers: true, apis: 2, workers: 1 });
+  world = await startWorld({ apis: 2, workers: 1 });
 });
 afterAll(() => world?.close());
 
