@@ -40,9 +40,15 @@ const unavailable = {
   json: { ready: false, parts: { database: false, temporal: true, catalogue: true } },
 };
 
-const ends: readonly (readonly [string, (postgres: EmbeddedPostgres) => Promise<unknown>])[] = [
-  ['a stop', (postgres) => postgres.stop()],
-  ['a kill -9', (postgres) => postgres.child.stop('SIGKILL')],
+type End = (postgres: EmbeddedPostgres) => Promise<unknown>;
+
+/**
+ * The last value says whether an API and a worker start meanwhile. They do after the kill, because
+ * PostgreSQL then also refuses callers while it recovers.
+ */
+const ends: readonly (readonly [string, End, boolean])[] = [
+  ['a stop', (postgres) => postgres.stop(), false],
+  ['a kill -9', (postgres) => postgres.child.stop('SIGKILL'), true],
 ];
 
 /** Each round has one stop and one kill. */
@@ -56,7 +62,7 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
   const each = Array.from({ length: rounds }, () => ends).flat();
   test.each(each)(
     'after %s of PostgreSQL, callers get 503 with Retry-After until PostgreSQL runs again',
-    async (_how, end) => {
+    async (_how, end, isJoined) => {
       const { process: api, get } = outage.api;
       const served = { status: 200, json: { available: '1.000000' } };
       expect(await get('/v1/account')).toMatchObject(served);
@@ -76,29 +82,37 @@ function testOutage({ rounds }: { readonly rounds: number }): void {
       expect((await get('/livez')).status).toBe(200);
       expect((await get('/readyz/serving')).status).toBe(200);
 
-      const lateApi = await outage.startApi();
-      expect(await lateApi.get('/readyz')).toMatchObject(unavailable);
-      expect((await lateApi.get('/readyz/serving')).status).toBe(503);
-      const worker = outage.startWorker();
-      await until('it waits', () => worker.said().includes('the database does not answer yet'));
-      worker.signal('SIGHUP');
-
+      const late = isJoined ? await startLate(outage) : null;
       await outage.comeBack();
-      for (const one of [outage.api, lateApi]) {
-        await until('it is ready', async () => (await one.get('/readyz')).status === 200);
-      }
+      await until('it is ready', async () => (await get('/readyz')).status === 200);
+      await late?.serveAndStop();
+      expect(await get('/v1/account')).toMatchObject(served);
+      expect(api.hasEnded()).toBe(false);
+    },
+  );
+}
+
+/** An API and a worker that start while PostgreSQL is away. */
+async function startLate(outage: Outage): Promise<{ serveAndStop(): Promise<void> }> {
+  const api = await outage.startApi();
+  expect(await api.get('/readyz')).toMatchObject(unavailable);
+  expect((await api.get('/readyz/serving')).status).toBe(503);
+  const worker = outage.startWorker();
+  await until('it waits', () => worker.said().includes('the database does not answer yet'));
+  worker.signal('SIGHUP');
+  return {
+    async serveAndStop() {
+      await until('it is ready', async () => (await api.get('/readyz')).status === 200);
       await until('the worker is ready', () => worker.said().includes('worker is ready'));
       await until('it has read the catalogue again', () =>
         worker.said().includes('the catalogue was read again'),
       );
       worker.signal('SIGTERM');
-      lateApi.process.signal('SIGTERM');
+      api.process.signal('SIGTERM');
       expect((await worker.ended).code).toBe(0);
-      expect((await lateApi.process.ended).code).toBe(0);
-      expect(await get('/v1/account')).toMatchObject(served);
-      expect(api.hasEnded()).toBe(false);
+      expect((await api.process.ended).code).toBe(0);
     },
-  );
+  };
 }
 
 async function startOutage(): Promise<Outage> {
