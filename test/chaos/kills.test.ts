@@ -44,7 +44,6 @@ const everything = ['postgres', 'temporal', 'studio', 'worker-1', 'worker-2', 'a
 
 const faults: Readonly<Record<string, Fault>> = {
   'a worker dies': killAndStart(['worker-1']),
-  'the other worker dies': killAndStart(['worker-2']),
   'both workers die': killAndStart(['worker-1', 'worker-2']),
   'an API dies': killAndStart(['api-1']),
   'the studio dies': killAndStart(['studio']),
@@ -57,6 +56,11 @@ const faults: Readonly<Record<string, Fault>> = {
       .catch(() => undefined);
   },
   'everything dies at once': killAndStart(everything),
+  // The workers are alike, so the death of the second alone is part of the long run only.
+  ...sized<Readonly<Record<string, Fault>>>({
+    each: {},
+    long: { 'the other worker dies': killAndStart(['worker-2']) },
+  }),
 };
 
 function testKills({ posts, clients, rounds, minutes, createsPerSecond }: KillsSize): void {
