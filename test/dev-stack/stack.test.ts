@@ -332,7 +332,7 @@ test('data of another version are refused with one sentence, and `--set-aside` k
   expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(sentence) });
   const before = readdirSync(data.path).filter((name) => name !== 'logs');
 
-  stack = await startStack('--set-aside');
+  stack = await startStack('--set-aside', '--without', 'worker,console');
   const aside = /earlier data are in (\S+)\.\n/.exec(stack.said())?.[1] ?? '';
   expect(aside).toMatch(new RegExp(`^${data.path}-\\d{4}-\\d\\d-\\d\\dT\\d{9}Z$`));
   expect(readdirSync(aside)).toEqual(expect.arrayContaining(before));
