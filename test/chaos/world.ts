@@ -21,7 +21,7 @@ import type { TemporalCluster } from '../support/cluster';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { sized } from '../support/sized';
 import { starting } from '../support/starting';
-import { temporalAddress, uniqueTaskQueue } from '../support/temporal';
+import { connectTemporal, endLoops, temporalAddress, uniqueTaskQueue } from '../support/temporal';
 import { type Link, startLink } from './link';
 
 /** The two ends of a link: the caller and the server. */
@@ -188,7 +188,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
       await stack.stop();
       await options.cluster?.stop();
       for (const link of Object.values(links)) await link.close();
-      await database?.drop();
+      if (database) await leaveServers(database, stack.addresses.environment.TEMPORAL_TASK_QUEUE);
       await receiver.close();
       await rm(folder, { recursive: true, force: true });
     },
@@ -225,6 +225,13 @@ const inServersOfRun = ({ url }: TestDatabase) => ({
   TEMPORAL_ADDRESS: temporalAddress(),
   TEMPORAL_TASK_QUEUE: uniqueTaskQueue(),
 });
+
+async function leaveServers(database: TestDatabase, taskQueue = ''): Promise<void> {
+  const { client, close } = await connectTemporal();
+  await endLoops(client, taskQueue);
+  await close();
+  await database.drop();
+}
 
 /**
  * A worker's settings. Each address is replaced by the address of its proxy. A stack gives a database

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { ActivityEvents } from '../../activities/events';
 import type { Catalogue } from '../../src/catalogue/catalogue.rules';
@@ -26,7 +27,7 @@ import { parseCatalogue, pollIntervalMs } from './catalogue';
 import { createTestDatabase, type TestDatabase } from './database';
 import { type SettingsInTest, serveApi } from './serve-api';
 import { starting } from './starting';
-import { temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
+import { endLoops, temporalAddress, uniqueTaskQueue, workflowBundle } from './temporal';
 import { until } from './until';
 
 export interface Service {
@@ -127,11 +128,12 @@ async function openService(options: ServiceOptions): Promise<Service> {
   const catalogue = await testCatalogue(studio.url, options);
   const catalogues = { api: catalogue, worker: catalogue };
   const taskQueue = uniqueTaskQueue();
+  const connection = lazyConnection({
+    address: options.temporalAddress ?? temporalAddress(),
+    namespace: 'default',
+  });
   const temporal = createTemporalClient({
-    connection: lazyConnection({
-      address: options.temporalAddress ?? temporalAddress(),
-      namespace: 'default',
-    }),
+    connection,
     namespace: 'default',
     encryptionKeys: options.encryptionKeys ?? [],
     taskQueue,
@@ -204,6 +206,8 @@ async function openService(options: ServiceOptions): Promise<Service> {
     async close() {
       await service.stopWorker();
       await served.close();
+      const isOfRun = options.temporalAddress === undefined;
+      if (isOfRun) await endLoops(new Client({ connection }), taskQueue);
       await temporal.close();
       await studio.close();
       await apiDb.destroy();

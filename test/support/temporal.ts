@@ -32,6 +32,26 @@ export function workflowBundle(): { readonly codePath: string } {
 
 export const uniqueTaskQueue = () => `test-${randomUUID()}`;
 
+/**
+ * Ends the schedules and the open workflows of a service that is gone. Otherwise its watchers and
+ * its reconciler would occupy the Temporal of the run. What cannot be ended now ends with the run.
+ */
+export async function endLoops(client: Client, taskQueue: string): Promise<void> {
+  const ended = ['reconcile', 'audit', 'usage'].map((name) =>
+    client.schedule.getHandle(`${name}:${taskQueue}`).delete(),
+  );
+  await Promise.allSettled([...ended, endWorkflows(client, taskQueue)]);
+}
+
+async function endWorkflows({ workflow }: Client, taskQueue: string): Promise<void> {
+  const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Running'`;
+  const ended: Promise<unknown>[] = [];
+  for await (const { workflowId } of workflow.list({ query })) {
+    ended.push(workflow.getHandle(workflowId).terminate());
+  }
+  await Promise.allSettled(ended);
+}
+
 export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment> {
   const path = required('TEST_TIME_SKIPPING_SERVER');
   const env = await starting(() =>
