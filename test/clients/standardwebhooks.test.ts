@@ -81,7 +81,7 @@ for message in json.load(open(sys.argv[1])):
         now,
         allowHosts: [sink.hostPort],
       });
-      await attemptCallback({ taskId: id, delivery: 1, attempt, chance: 0.5 });
+      await attemptCallback({ taskId: id, delivery: 1, attempt, chance: 0 });
     }
     await sink.close();
     const headers = sink.received.map((message) => message.headers);

@@ -43,7 +43,7 @@ async function startReceiver(secrets: string): Promise<{ receiver: Program; url:
 
 async function deliver(taskId: string, delivery = 1, to = url, attempt = 1) {
   const { attemptCallback } = callbackActivities(database, { allowHosts: [new URL(to).host] });
-  return attemptCallback({ taskId, delivery, attempt, chance: 0.5 });
+  return attemptCallback({ taskId, delivery, attempt, chance: 0 });
 }
 
 function signedAt(seconds: number, body: string): Record<string, string> {

@@ -35,7 +35,10 @@ const endLive = prepare('end_for_test', `with ${endsTask('true')} select from en
 
 /** Ends a task as the service does. Its object has text that must arrive unchanged. */
 export async function endTask(db: Knex, taskId: string): Promise<void> {
-  const object = { id: taskId, status: 'succeeded', data: [], text: 'ü "quoted" \u2028' };
+  const object = {
+    ...{ id: taskId, object: 'video.generation.task', status: 'succeeded' },
+    ...{ data: [], text: 'ü "quoted" \u2028' },
+  };
   await endLive(db, { taskId, object: JSON.stringify(object), announcedInSeconds: 0 });
 }
 
@@ -126,6 +129,6 @@ export function callbackWorld() {
     activities,
     aTask: (url: string | null = sink.url) => aFinalTask(database, url),
     deliver: (taskId: string, over: CallbackOptions = {}, attempt = 1) =>
-      activities(over).attemptCallback({ taskId, delivery: 1, attempt, chance: 0.5 }),
+      activities(over).attemptCallback({ taskId, delivery: 1, attempt, chance: 0 }),
   };
 }

@@ -27,7 +27,7 @@ function endlessHeaders({ socket }: ServerResponse): void {
   socket?.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`);
 }
 
-// The expected times are exact, because the clock is fixed and `chance` is the middle of its range.
+// The expected times are exact, because the clock is fixed and `chance` is 0.
 test.each<[string, number, Say, string, number | null]>([
   ['200', 1, reply(200), 'delivered', null],
   ['204', 1, reply(204), 'delivered', null],

@@ -39,7 +39,7 @@ test('the wait for a slow database does not count as the receiver’s answer tim
     now: () => now,
   });
   const attempt = (taskId: string) =>
-    activities.attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0.5 });
+    activities.attemptCallback({ taskId, delivery: 1, attempt: 1, chance: 0 });
   const lock = await world.database.db.transaction();
   await lock.raw('lock table callback_attempts in exclusive mode');
   const delivered = attempt(slow);
@@ -185,7 +185,7 @@ test('a stopping worker aborts an unanswered callback request, and the attempt i
   world.sink.answer = () => worker.cancel('WORKER_SHUTDOWN');
   const over = { allowHosts: [world.sink.hostPort] };
   const { attemptCallback } = callbackActivities(world.database, over, () => worker);
-  const attempt = { taskId: id, delivery: 1, attempt: 1, chance: 0.5 };
+  const attempt = { taskId: id, delivery: 1, attempt: 1, chance: 0 };
   await expect(attemptCallback(attempt)).rejects.toThrow('WORKER_SHUTDOWN');
   expect(await findCallback(world.database.db, id)).toMatchObject({ state: 'pending' });
   world.sink.answer = (_, response) => void response.writeHead(204).end();
@@ -201,7 +201,7 @@ test('a stopped worker sends no callback', async () => {
   worker.cancel('WORKER_SHUTDOWN');
   const over = { allowHosts: [world.sink.hostPort] };
   const { attemptCallback } = callbackActivities(world.database, over, () => worker);
-  const attempt = { taskId: id, delivery: 1, attempt: 1, chance: 0.5 };
+  const attempt = { taskId: id, delivery: 1, attempt: 1, chance: 0 };
   await expect(attemptCallback(attempt)).rejects.toThrow('WORKER_SHUTDOWN');
   expect(world.sink.received).toEqual([]);
 });
