@@ -75,8 +75,8 @@ async function receive(request) {
     console.error(`refused: ${error.message}`);
     return 400;
   }
-  // The test of a webhook is signed too, and is no task.
-  if (task.object === 'webhook.test') return 204;
+  // The test of a webhook and an alert are signed too, and are no tasks.
+  if (task.object !== 'video.generation.task') return 204;
   const id = request.headers['webhook-id'];
   // The message was accepted before. Without a 2xx, the service would send it again.
   if (taken.has(id)) return 204;

@@ -95,7 +95,7 @@ export function itReceives(
   const deliver = (taskId: string, delivery = 1) => {
     const allowHosts = [new URL(receiver().url).host];
     const { attemptCallback } = callbackActivities(database(), { allowHosts });
-    return attemptCallback({ taskId, delivery, attempt: 1, chance: 0.5 });
+    return attemptCallback({ taskId, delivery, attempt: 1, chance: 0 });
   };
   const timesTaken = (id: string) => receiver().program.out().split(`${id} succeeded`).length - 1;
 
@@ -113,6 +113,21 @@ export function itReceives(
     await deliver(last);
     await until('the one behind it was taken', () => timesTaken(last) === 1);
     expect(timesTaken(id)).toBe(1);
+  });
+
+  test.each([
+    ['the test of a webhook', { id: 'hook_x', object: 'webhook.test', created_at: 1 }],
+    ['an alert', { type: 'balance.low', timestamp: '2027-01-31T00:00:00.000Z', data: {} }],
+  ])(`${name} accepts %s, which is no task`, async (_, message) => {
+    const body = JSON.stringify(message);
+    const signed = signature({ body, secret: receiver().secret, age: 0 });
+    const headers = { 'content-type': 'application/json', ...signed };
+    const before = receiver().program.out();
+    const { status } = await fetch(receiver().url, { method: 'POST', body, headers });
+    expect(status).toBe(204);
+    expect(await deliver(await aTask())).toMatchObject({ state: 'delivered' });
+    await until('the task behind it was taken', () => receiver().program.out() !== before);
+    expect(receiver().program.out()).not.toContain('undefined');
   });
 
   test.each([

@@ -22,7 +22,8 @@ def verify_callback(
 ) -> Task:
     """The task of a callback. `body` is the body as received, and `secrets` the `whsec_…` of the
     account, or several while a secret is being replaced. Raises `invalid_callback` otherwise.
-    The message of a webhook's test has the `object` `webhook.test` and is no task.
+    A webhook also gets its tests, whose `object` is `webhook.test`, and the alerts that it asks
+    for, which have a `type`: neither is a task.
     """
     given = {name.lower(): value for name, value in headers.items()}
     message_id = given.get("webhook-id", "")

@@ -14,8 +14,9 @@ export interface VerifyOptions {
 
 /**
  * The task of a callback. `body` is the body as received, and `secrets` the `whsec_…` of the
- * account, or several while a secret is being replaced. Throws `invalid_callback` otherwise. The
- * test of a webhook has the `object` `webhook.test`.
+ * account, or several while a secret is being replaced. Throws `invalid_callback` otherwise. A
+ * webhook also gets its tests, whose `object` is `webhook.test`, and the alerts that it asks for, which
+ * have a `type`: neither is a task.
  */
 export async function verifyCallback(
   body: string | Uint8Array,
