@@ -7,6 +7,7 @@ import { IllegalStateError } from '@temporalio/common';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import { addSearchAttributes } from '../../src/engine/setup';
+import { workflowNames } from '../../workflows/messages';
 import { searchAttributes } from '../../workflows/search-attributes';
 import { required } from './database';
 import { starting } from './starting';
@@ -33,8 +34,9 @@ export function workflowBundle(): { readonly codePath: string } {
 export const uniqueTaskQueue = () => `test-${randomUUID()}`;
 
 /**
- * Ends the schedules and the open workflows of a service that is gone. Otherwise its watchers and
- * its reconciler would occupy the Temporal of the run. What cannot be ended now ends with the run.
+ * Ends the schedules of a service that is gone, and its open workflows except those of tasks. Otherwise
+ * its watchers and its reconciler would occupy the Temporal of the run. What cannot be ended now ends
+ * with the run. A task stays as it is: another service may have its rows.
  */
 export async function endLoops(client: Client, taskQueue: string): Promise<void> {
   const ended = ['reconcile', 'audit', 'usage'].map((name) =>
@@ -44,7 +46,8 @@ export async function endLoops(client: Client, taskQueue: string): Promise<void>
 }
 
 async function endWorkflows({ workflow }: Client, taskQueue: string): Promise<void> {
-  const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Running'`;
+  const { generateVideo } = workflowNames;
+  const query = `TaskQueue = '${taskQueue}' and ExecutionStatus = 'Running' and WorkflowType != '${generateVideo}'`;
   const ended: Promise<unknown>[] = [];
   for await (const { workflowId } of workflow.list({ query })) {
     ended.push(workflow.getHandle(workflowId).terminate());
