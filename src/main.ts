@@ -146,6 +146,7 @@ const knownFaults = new Set([
   'CatalogueError',
   'SchemaMismatch',
   'UnfitRole',
+  'UnfitNamespace',
   'SetupError',
 ]);
 

@@ -160,5 +160,5 @@ function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof CommandError) return error.exitCode;
   const { name } = error as Error;
   if (name === 'ConfigError' || name === 'CatalogueError') return 2;
-  return name === 'SchemaMismatch' || name === 'UnfitRole' ? 1 : null;
+  return ['SchemaMismatch', 'UnfitRole', 'UnfitNamespace'].includes(name) ? 1 : null;
 }

@@ -15,6 +15,11 @@ import { searchAttributes } from '../../workflows/search-attributes';
 // INDEXED_VALUE_TYPE_KEYWORD of Temporal's API.
 const keyword = 2;
 
+/** A namespace that cannot be used. The message is for the operator. */
+export class UnfitNamespace extends Error {
+  override readonly name = 'UnfitNamespace';
+}
+
 export async function ensureSearchAttributes(client: Client, namespace: string): Promise<void> {
   const { operatorService } = client.connection;
   const found = (await operatorService.listSearchAttributes({ namespace })).customAttributes ?? {};
@@ -22,7 +27,7 @@ export async function ensureSearchAttributes(client: Client, namespace: string):
   // Temporal would refuse each start of a task with a value of the wrong type.
   const foreign = names.filter((name) => (found[name] ?? keyword) !== keyword);
   if (foreign.length > 0) {
-    throw new Error(
+    throw new UnfitNamespace(
       `The namespace ${namespace} has the search attributes ${foreign.join(', ')} with another type than Keyword: ` +
         'something else uses them. Set TEMPORAL_NAMESPACE to a namespace of its own.',
     );

@@ -5,7 +5,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createTemporalClient } from '../../src/engine/client';
 import { lazyConnection } from '../../src/engine/connection';
 import { ensureSearchAttributes } from '../../src/engine/setup';
+import { adminWith } from '../support/admin';
 import { aTaskId, aTaskInput } from '../support/builders';
+import { createTestDatabase } from '../support/database';
 import { connectTemporal, inAnotherNamespace, temporalAddress } from '../support/temporal';
 import { until } from '../support/until';
 
@@ -29,6 +31,7 @@ test.each([
 
 test('a namespace in which something else uses `Stage` with another type is refused, with what to do', async () => {
   const { client, close } = await connectTemporal();
+  const database = await createTestDatabase();
   try {
     const other = await inAnotherNamespace(client.connection);
     const namespace = other.options.namespace;
@@ -37,12 +40,20 @@ test('a namespace in which something else uses `Stage` with another type is refu
       namespace,
       searchAttributes: { Stage: text },
     });
-    await expect(ensureSearchAttributes(other, namespace)).rejects.toThrow(
-      /attributes Stage with another type than Keyword.*TEMPORAL_NAMESPACE/,
-    );
+    const admin = adminWith(() => ({
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress(),
+      TEMPORAL_NAMESPACE: namespace,
+    }));
+    const message = /attributes Stage with another type than Keyword.*TEMPORAL_NAMESPACE/;
+    expect(await admin('migrate --json')).toMatchObject({
+      exitCode: 1,
+      json: { error: { message: expect.stringMatching(message) } },
+    });
     await ensureSearchAttributes(client, 'default');
   } finally {
     await close();
+    await database.drop();
   }
 });
 
