@@ -106,7 +106,11 @@ function bodyOf(fields: ReturnType<typeof fieldsOf>): object {
 
 function answersOf(isList: boolean): object {
   const next = isList ? { next: { ...text, description: '`after` of the next page' } } : {};
-  const schema = { type: 'object', properties: { data: {}, ...next }, required: ['data'] };
+  const schema = {
+    type: 'object',
+    properties: { data: {}, ...next, remark: text },
+    required: ['data'],
+  };
   const content = { 'application/json': { schema } };
   return { 200: { description: 'What the command prints with --json.', content } };
 }

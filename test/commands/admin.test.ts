@@ -170,7 +170,8 @@ describe('accounts', () => {
     expect(elsewhere.exitCode).toBe(1);
     expect(elsewhere.err).toContain('another task; nothing was moved');
 
-    const { json } = await admin(`statement ${id} --limit 1 --json`);
+    const { json, out } = await admin(`statement ${id} --limit 1 --json`);
+    expect(JSON.parse(out)).toEqual({ data: json, next: expect.any(String) });
     expect(json.movements).toMatchObject([
       { kind: 'correction', taskId, change: '1.500000', balanceAfter: '49.500000' },
     ]);

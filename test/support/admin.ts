@@ -31,7 +31,7 @@ export function adminWith(environment: () => Readonly<Record<string, string>>): 
       ...said,
       get json() {
         const body = JSON.parse(said.out);
-        return body.data ?? body;
+        return 'error' in body ? body : body.data;
       },
     };
   };
