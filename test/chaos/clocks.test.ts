@@ -110,4 +110,8 @@ describe('clocks that step', () => {
     },
     180_000,
   );
+
+  test('no process reports an error that the faults do not explain', async () => {
+    expect(await world.unexplained()).toEqual([]);
+  });
 });

@@ -70,7 +70,9 @@ test('the end of a job is noticed although all connections of its worker to Post
 }, 180_000);
 
 test('the watchers of a worker without a database move to a healthy worker', async () => {
-  const healthy = world.stack.another('worker-2', 'worker');
+  const healthy = world.stack.another('worker-2', 'worker', {
+    DATABASE_URL: world.workerDatabaseUrl,
+  });
   await healthy.start();
   fallSilent('worker to postgres');
   const startedAt = performance.now();

@@ -47,6 +47,11 @@ export interface World {
   readonly apis: readonly string[];
   readonly apiKey: string;
   readonly accountId: string;
+  /**
+   * Connects with the role of a worker. The stack itself gives a database that it did not start to all
+   * processes with one URL.
+   */
+  readonly workerDatabaseUrl: string;
   /** The link `caller to api` leads to the first API. Calls without faults use `apis`. */
   readonly links: Readonly<Record<LinkName, Link>>;
   /** A process of the stack or of the Temporal cluster. */
@@ -130,6 +135,8 @@ async function tryWorld(options: WorldOptions): Promise<World> {
     'api to temporal': await linkTo(temporalUrl),
     'caller to api': await linkTo(apis[0] ?? ''),
   };
+  const ofWorker = settingsFor('worker', stack.addresses);
+  const workerDatabaseUrl = database?.workerUrl ?? ofWorker.DATABASE_URL ?? '';
   const start = (name: string, kind: 'worker' | 'api', environment: Record<string, string>) => {
     const { program } = options;
     return stack.another(name, kind, environment, program && (() => program(name)));
@@ -137,7 +144,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
   const starts = [
     ...Array.from({ length: options.workers ?? 2 }, (_, n) =>
       start(`worker-${n + 1}`, 'worker', {
-        ...workersWay(settingsFor('worker', stack.addresses), links, database?.workerUrl),
+        ...workersWay({ ...ofWorker, DATABASE_URL: workerDatabaseUrl }, links),
         ...options.workerEnvironment?.(n, stack.addresses.studioApiKey),
       }),
     ),
@@ -159,6 +166,7 @@ async function tryWorld(options: WorldOptions): Promise<World> {
     apis,
     apiKey,
     accountId,
+    workerDatabaseUrl,
     links,
     part: (name) => options.cluster?.parts.get(name) ?? stack.part(name),
     async unexplained() {
@@ -233,17 +241,13 @@ async function leaveServers(database: TestDatabase, taskQueue = ''): Promise<voi
   await database.drop();
 }
 
-/**
- * A worker's settings. Each address is replaced by the address of its proxy. A stack gives a database
- * that it did not start to all processes, so the URL of the worker's role may be another.
- */
+/** A worker's settings. Each address is replaced by the address of its proxy. */
 function workersWay(
   { DATABASE_URL, STUDIO_URL, ...given }: Readonly<Record<string, string>>,
   links: World['links'],
-  databaseUrl = DATABASE_URL,
 ): Record<string, string> {
   return {
-    DATABASE_URL: through(links['worker to postgres'], databaseUrl ?? ''),
+    DATABASE_URL: through(links['worker to postgres'], DATABASE_URL ?? ''),
     TEMPORAL_ADDRESS: links['worker to temporal'].address,
     STUDIO_URL: (STUDIO_URL ?? '').replace(/\d+$/, String(links['worker to studio'].port)),
     DANGEROUSLY_ALLOW_HOSTS: given.DANGEROUSLY_ALLOW_HOSTS ?? '',

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   aDataDir,
   type DataDir,
@@ -52,10 +53,10 @@ test('if one process of the stack cannot start, the other processes are stopped 
   const settings = { TEMPORAL_NAMESPACE: 'nobody-made-this' };
   const stack = startProcess(['dev'], { DATA_DIR: data.path, PORT: '0', ...settings });
   const pids = new Set<number>();
-  await until('it ends', () => {
+  while (!stack.hasEnded()) {
     for (const pid of recorded()) pids.add(pid);
-    return stack.hasEnded();
-  });
+    await pause(25);
+  }
   expect(await stack.ended).toMatchObject({
     code: 1,
     err: expect.stringContaining('nobody-made-this'),

@@ -1,5 +1,6 @@
 // A change of the catalogue must not leave a task without an end. Each change is tested with jobs
-// in every state, and twice: the API or the worker reads the change first.
+// in every state, and twice: the API or the worker reads the change first. Only in the long run the API is
+// the first to read each change of a limit, which it never uses.
 
 import { audit } from '../../src/money/audit.rows';
 import { sized } from '../support/sized';

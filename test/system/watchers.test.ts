@@ -1,6 +1,7 @@
 // Tests channels and their watchers through the whole service: a channel with a limit of concurrent
 // jobs, and two watchers of one channel at the same time.
 
+import { setTimeout as pause } from 'node:timers/promises';
 import { audit } from '../../src/money/audit.rows';
 import { type CallbackSink, startCallbackSink } from '../support/callback-sink';
 import { type Service, startService, textTask } from '../support/service';
@@ -53,14 +54,17 @@ test('a channel with two slots never has three jobs, and every task gets a slot'
   const ids = await create(6, 3);
   const finals = Promise.all(ids.map((id) => service.finished(id, 120_000)));
   let done = false;
-  void finals.then(() => (done = true));
-  await until('all are done', async () => {
+  const end = () => {
+    done = true;
+  };
+  finals.then(end, end);
+  while (!done) {
     const { rows } = await service.db.raw<{ rows: { count: number }[] }>(
       `select count(*)::int as count from jobs where state in ('sending', 'open')`,
     );
     most = Math.max(most, rows[0]?.count ?? 0);
-    return done;
-  });
+    await pause(25);
+  }
   expect((await finals).map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'));
   expect(most).toBe(slots);
 });
