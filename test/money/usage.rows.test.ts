@@ -258,7 +258,7 @@ const figures = [
   `channel = 'other'`,
   `model = 'other'`,
   `key_id = 'other'`,
-  `day = day - 1`,
+  `day = day - 1000`,
   `account_id = 'acct_d'`,
 ];
 test.each(figures)('the full audit finds a row that was changed by hand: %s', async (change) => {
