@@ -39,7 +39,8 @@ export const uniqueTaskQueue = () => `test-${randomUUID()}`;
  * with the run. A task stays as it is: another service may have its rows.
  */
 export async function endLoops(client: Client, taskQueue: string): Promise<void> {
-  const ended = ['reconcile', 'audit', 'usage'].map((name) =>
+  const { reconcile, audit, usage } = workflowNames;
+  const ended = [reconcile, audit, usage].map((name) =>
     client.schedule.getHandle(`${name}:${taskQueue}`).delete(),
   );
   await Promise.allSettled([...ended, endWorkflows(client, taskQueue)]);
