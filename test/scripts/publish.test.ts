@@ -34,6 +34,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const tool = (name: string, script: string) =>
   writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 
+/** What gh says if there is no page of the release. */
+const absent = '[ "$2" != view ] || { echo "release not found" >&2; exit 1; }';
+
 /** Runs the step that has this text, as GitHub does. */
 function runStep(part: string, env: Readonly<Record<string, string>>) {
   const script = jobs.publish.steps.find(({ run }) => run?.includes(part))?.run ?? '';
@@ -149,12 +152,48 @@ describe.each([
   test(`the page of the release has the files ${shown.join()}, and their hashes`, async () => {
     for (const name of ['SHA256SUMS', 'client.tgz', 'service.oci.tar'])
       writeFileSync(join(folder, 'files', name), name === 'SHA256SUMS' ? '' : 'bytes');
-    tool('gh', '[ "$2" != upload ] || { shift 4; basename -a "$@"; }');
+    tool('gh', `[ "$2" != upload ] || { shift 4; basename -a "$@"; }\n${absent}`);
     if (IMAGES === '') await runStep('>> SHA256SUMS', {});
     const { out } = await runStep('release upload', { IMAGES, GITHUB_REF_NAME: 'v1.2.3' });
     expect(out.trim().split('\n').sort()).toEqual(shown);
     const sums = readFileSync(join(folder, 'files/SHA256SUMS'), 'utf8');
     expect(sums.includes('service.oci.tar')).toBe(shown.includes('service.oci.tar'));
+  });
+});
+
+describe('the page of a release', () => {
+  const publishOnto = async (there: string) => {
+    writeFileSync(join(folder, 'files/SHA256SUMS'), 'ours');
+    writeFileSync(join(folder, 'files/NOTES.md'), '');
+    tool('gh', `${there}\n[ "$2" = view ] || echo "$2"`);
+    const { code, out } = await runStep('release upload', {
+      IMAGES: '',
+      GITHUB_REF_NAME: 'v1.2.3',
+    });
+    return [code, ...out.trim().split('\n')];
+  };
+  const shown = (sums: string) => `case $2 in
+    view) echo false ;;
+    download) for file; do :; done; printf '${sums}' > "$file" ;;
+  esac`;
+
+  test.each([
+    ['is made where there is none', absent, [0, 'create', 'upload', 'edit']],
+    [
+      'is filled again while nobody sees it',
+      '[ "$2" != view ] || echo true',
+      [0, 'upload', 'edit'],
+    ],
+    ['stays as it is once it is shown', shown('ours'), [0, 'download']],
+    ['is refused if it is shown with other bytes', shown('theirs'), [1, 'download']],
+    [
+      'is not made anew if nobody knows',
+      '[ "$2" != view ] || { echo "HTTP 503" >&2; exit 1; }',
+      [1, 'HTTP 503'],
+    ],
+  ])('%s', async (_, there, done) => {
+    const [code, ...said] = await publishOnto(there);
+    expect([code, ...said.filter((line) => !`${line}`.includes('differ'))]).toEqual(done);
   });
 });
 
