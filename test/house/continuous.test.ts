@@ -11,7 +11,11 @@ interface Workflow {
 
 interface Job {
   readonly strategy?: { readonly matrix?: Readonly<Record<string, readonly string[]>> };
-  readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
+  readonly steps: readonly {
+    readonly run?: string;
+    readonly uses?: string;
+    readonly env?: Readonly<Record<string, string>>;
+  }[];
 }
 
 const folder = '.github/workflows';
@@ -73,6 +77,15 @@ test('what cannot be taken back is published last, and the page is shown after a
   );
   expect(places[0]).toBeGreaterThan(0);
   expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
+});
+
+test('what publishes has an environment for itself, and only what calls gh has its token', () => {
+  const { publish } = published.jobs;
+  expect(publish).toMatchObject({ environment: 'release', concurrency: { group: 'release' } });
+  expect(publish).not.toHaveProperty('env.GH_TOKEN');
+  const callers = publish!.steps.filter(({ run }) => /\bgh (release|api) /.test(run ?? ''));
+  expect(callers).not.toEqual([]);
+  expect(publish!.steps.filter(({ env }) => env?.GH_TOKEN)).toEqual(callers);
 });
 
 test('the workflow of a release names no registry', () => {
