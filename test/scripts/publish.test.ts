@@ -198,23 +198,26 @@ describe('the page of a release', () => {
 });
 
 describe('the version that people get who ask for none', () => {
-  const env = () => ({
-    GITHUB_REF_NAME: 'v1.2.3',
-    GH_REPO: 'owner/video',
-    GITHUB_ENV: join(folder, 'env'),
-  });
+  const env = () => ({ GITHUB_REF_NAME: 'v1.2.3', GITHUB_ENV: join(folder, 'env') });
 
   test.each([
-    ['v1.2.3', 'LATEST=true\nNPM_TAG=latest'],
-    ['v1.10.0', 'LATEST=false\nNPM_TAG=release-1.2'],
-  ])('is %s, the newest', async (newest, written) => {
-    tool('gh', `printf 'v1.2.3\\nnightly\\n${newest}\\n'`);
-    expect(await runStep('newest', env())).toMatchObject({ code: 0 });
-    expect(readFileSync(join(folder, 'env'), 'utf8')).toBe(`VERSION=1.2.3\n${written}\n`);
-  });
+    ['the first', '', 'LATEST=true\nNPM_TAG=latest'],
+    ['newer than the others', 'v1.2.2\nnightly\nv1.1.10\n', 'LATEST=true\nNPM_TAG=latest'],
+    ['published already', 'v1.2.3\nv1.2.2\n', 'LATEST=true\nNPM_TAG=latest'],
+    ['older than another', 'v1.10.0\nv1.2.2\n', 'LATEST=false\nNPM_TAG=release-1.2'],
+  ])(
+    'is this one only if nothing newer is published: this one is %s',
+    async (_, there, written) => {
+      tool('gh', `echo "$*" > asked; printf '${there.replaceAll('\n', '\\n')}'`);
+      expect(await runStep('newest', env())).toMatchObject({ code: 0 });
+      expect(readFileSync(join(folder, 'env'), 'utf8')).toBe(`VERSION=1.2.3\n${written}\n`);
+      const asked = readFileSync(join(folder, 'asked'), 'utf8');
+      expect(asked).toContain('release list --exclude-drafts --exclude-pre-releases');
+    },
+  );
 
-  test.each(['exit 1', 'echo v1.2.2; exit 1', 'exit 0'])(
-    'is not guessed if the tags cannot be read: %s',
+  test.each(['exit 1', 'echo v1.2.2; exit 1'])(
+    'is not guessed if the releases cannot be read: %s',
     async (script) => {
       tool('gh', script);
       expect(await runStep('newest', env())).toMatchObject({ code: 1 });
