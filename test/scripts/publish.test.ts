@@ -52,6 +52,46 @@ function runStep(part: string, env: Readonly<Record<string, string>>) {
   );
 }
 
+describe('before anything is published, a release', () => {
+  const npm = { NPM_REGISTRY: 'https://npm.example.com/', NPM_TOKEN: 'token' };
+  const registry = { REGISTRY_USER: 'us', REGISTRY_PASSWORD: 'pw' };
+  const owned = (owners: string) => `[ "$1" = whoami ] && echo us || printf '${owners}\\n'`;
+  const failing = (why: string) => `[ "$1" != whoami ] || exec echo us; echo '${why}' >&2; exit 1`;
+
+  test.each([
+    ['needs nothing without a registry', {}, 'exit 1', ''],
+    ['needs who pushes images', { IMAGES: 'example.com/video' }, '', 'REGISTRY_USER'],
+    [
+      'needs a password for charts',
+      { CHARTS: 'oci://example.com/x', REGISTRY_USER: 'us' },
+      ...(['', 'REGISTRY_USER'] as const),
+    ],
+    ['may push images', { IMAGES: 'example.com/video', ...registry }, '', ''],
+    ['needs a token for PyPI', { PYPI_URL: 'https://example.com/legacy/' }, '', 'PYPI_TOKEN'],
+    ['needs a token for npm', { NPM_REGISTRY: npm.NPM_REGISTRY }, '', 'NPM_TOKEN is missing'],
+    ['is refused with a false token', npm, 'exit 1', 'NPM_TOKEN is not accepted'],
+    ['may take a name that nobody has', npm, failing('npm error code E404'), ''],
+    ['may use its own name', npm, owned('her <her@example.com>\\nus <us@example.com>'), ''],
+    ['may use a name without owners', npm, owned('no admin found'), ''],
+    [
+      'is refused if the name is of others',
+      npm,
+      ...([owned('notus <x@example.com>'), 'us does not own'] as const),
+    ],
+    ['is refused if nobody knows', npm, failing('npm error code E503'), 'npm error code E503'],
+  ])('%s', async (_, env, script, refused) => {
+    tool('npm', script);
+    const none = { IMAGES: '', CHARTS: '', PYPI_URL: '', NPM_REGISTRY: '' };
+    const secrets = { REGISTRY_USER: '', REGISTRY_PASSWORD: '', NPM_TOKEN: '', PYPI_TOKEN: '' };
+    const { code, out } = await runStep('whoami', { ...none, ...secrets, ...env });
+    expect([code, out.replace('::error::', '').startsWith(refused)]).toEqual([
+      refused ? 1 : 0,
+      true,
+    ]);
+    if (!refused) expect(out).toBe('');
+  });
+});
+
 describe('the Python package', () => {
   const name = 'video_generation_client-1.2.3.tar.gz';
   const hash = createHash('sha256').update('bytes').digest('hex');
