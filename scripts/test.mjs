@@ -52,13 +52,11 @@ async function build() {
 /** Needs Go, because the Temporal server of the cluster is built from its Go module. */
 async function runCluster() {
   const hasGo = await run('go', ['version']).catch(() => false);
-  if (!hasGo) {
-    process.stdout.write(
-      'Nothing was run: the Temporal cluster is built from source, so install Go 1.25 or later ' +
-        '(https://go.dev/dl) and put it on PATH.\n',
+  if (!hasGo)
+    return runNothing(
+      'the Temporal cluster is built from source, so install Go 1.25 or later ' +
+        '(https://go.dev/dl) and put it on PATH.',
     );
-    return;
-  }
   await build();
   await runJest(['cluster']);
 }
@@ -69,12 +67,15 @@ async function runContainers() {
   const why = asked['local-engine']
     ? await whyNoLocalEngine()
     : 'no container engine answers, so start Docker Engine 26 with Compose 2.24 or later, or add -- --local-engine.';
-  if (why) {
-    process.stdout.write(`Nothing was run: ${why}\n`);
-    return;
-  }
+  if (why) return runNothing(why);
   const engine = await startLocalEngine();
   await runJest(['containers']).finally(() => engine.stop());
+}
+
+/** A person reads why; for CI it is a failure. */
+function runNothing(why) {
+  process.stdout.write(`Nothing was run: ${why}\n`);
+  if (process.env.CI) process.exitCode = 1;
 }
 
 function engineAnswers() {

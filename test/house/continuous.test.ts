@@ -27,7 +27,7 @@ const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string
 test('each pull request starts the stack in containers as root, with the images of the vendors', () => {
   const check = workflow('check.yml');
   expect(check.on).toHaveProperty('pull_request');
-  expect(runsOf(check)).toContain('sudo env "PATH=$PATH" npm run test:containers');
+  expect(runsOf(check)).toContain('sudo env "PATH=$PATH" "CI=$CI" npm run test:containers');
 });
 
 test('each pull request builds both images for each processor of a release', () => {
