@@ -73,10 +73,11 @@ USER node
 ENTRYPOINT ["node", "--enable-source-maps", "--min-semi-space-size=8", "--max-semi-space-size=8", "dist/src/main.js"]
 
 FROM base AS studio
-# The licence of ffmpeg, as it was built (`ffmpeg -L`).
+# The licence of ffmpeg, as it was built (`ffmpeg -L`). NOTICE says where its source is, as the licence demands.
 LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later"
 ENV DATA_DIR=/data
 COPY --from=packages /app/studio_modules node_modules
+COPY --from=build /app/studio/NOTICE ./
 EXPOSE 8090
 CMD ["studio"]
 

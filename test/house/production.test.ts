@@ -714,7 +714,10 @@ describe('Dockerfile', () => {
     expect(aside.match(/(?<=node_modules\/)\S+/g)).toEqual([
       ...['sharp', '@img', 'dejavu-fonts-ttf', '@ffmpeg-installer'],
     ]);
-    expect(allOf(studio, 'COPY')).toEqual(['--from=packages /app/studio_modules node_modules']);
+    expect(allOf(studio, 'COPY')).toEqual([
+      '--from=packages /app/studio_modules node_modules',
+      '--from=build /app/studio/NOTICE ./',
+    ]);
     expect([...base, ...service].join()).not.toMatch(/ffmpeg|studio_modules/);
   });
 
@@ -790,6 +793,16 @@ describe('Dockerfile', () => {
     expect(allOf(studio, 'LABEL')).toEqual([
       `org.opencontainers.image.licenses="${license} AND GPL-3.0-or-later"`,
     ]);
+  });
+
+  test('the image with ffmpeg says of both its packages which source they have', () => {
+    const { packages: locked } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { version: string }>;
+    };
+    for (const name of ['@ffmpeg-installer/linux-x64', '@ffmpeg-installer/linux-arm64'])
+      expect(read('studio/NOTICE')).toContain(
+        `: ${name} ${locked[`node_modules/${name}`]?.version}, version `,
+      );
   });
 
   test('any user of the group of root can write to the volume', () => {
