@@ -243,12 +243,13 @@ describe('Prefer: wait', () => {
   test('many held reads share their statements, about one in a second', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => aTask()));
     const held = Promise.all(ids.map((id) => get(id, { prefer: 'wait=60' })));
-    await setTimeout(500);
-    const counted = countStatements(api.apiDb);
-    await setTimeout(2_500);
-    const statements = counted.stop();
-    expect(statements).toBeGreaterThanOrEqual(1);
-    expect(statements).toBeLessThanOrEqual(6);
+    // A busy machine may hold the last of the reads late.
+    await until('the reads share their statements', async () => {
+      const counted = countStatements(api.apiDb);
+      await setTimeout(2_500);
+      const statements = counted.stop();
+      return statements >= 1 && statements <= 6;
+    });
     await Promise.all(ids.map((id) => api.finish(id)));
     expect((await held).map(({ json }) => json.status)).toEqual(ids.map(() => 'failed'));
   });
