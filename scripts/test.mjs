@@ -104,6 +104,10 @@ async function checkSources() {
 // The result of the previous type check, so that only changed files are checked again.
 const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')];
 
+// Jest's workers inherit these options. With Node's own, they searched for garbage so often that it
+// took an eighth of their processor time.
+const roomForYoung = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
+
 /** Runs projects of jest and prints the counts. A file that cannot be loaded is one failure. */
 async function runJest(projects, { covered = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
@@ -112,8 +116,10 @@ async function runJest(projects, { covered = false } = {}) {
   let failure;
   try {
     await run(
-      tool('jest'),
+      process.execPath,
       [
+        ...roomForYoung,
+        tool('jest'),
         ...['--selectProjects', ...projects],
         ...['--json', `--outputFile=${results}`, '--forceExit'],
         ...(covered ? coverageOptions(folder) : []),
