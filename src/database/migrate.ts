@@ -100,9 +100,9 @@ async function applyMissing(trx: Knex.Transaction, steps: typeof migrations) {
 }
 
 /**
- * Throws if the schema lacks a step of this code, or has it with another text. A newer schema is right
- * too: its steps only add, and processes of the old version must be able to start again while they are
- * replaced.
+ * Throws if the schema lacks a step of this code, has it with another text, or has lost what this code
+ * uses. Another newer schema is right: processes of the old version must be able to start again while
+ * they are replaced.
  */
 export async function checkSchema(db: Knex): Promise<void> {
   await refusePooler(db);
@@ -135,7 +135,11 @@ async function appliedSteps(db: Knex): Promise<readonly AppliedStep[]> {
   }
 }
 
-/** Throws if a step has another text, or if there are steps of another version but not all of this one. */
+/**
+ * Throws if a step has another text, if there are steps of another version but not all of this one, or
+ * if a later step took what this version uses: the name of such a step ends with the number of a step
+ * that only versions know which can do without, as in `0007_no_prices__0005`.
+ */
 function compared(applied: readonly AppliedStep[], steps: typeof migrations) {
   const hashes = new Map(applied.map(({ name, hash }) => [name, hash]));
   const missing = steps.filter(({ name }) => !hashes.has(name));
@@ -147,6 +151,14 @@ function compared(applied: readonly AppliedStep[], steps: typeof migrations) {
   const unknown = applied.filter(({ name }) => !known.has(name));
   if (unknown.length > 0 && missing.length > 0) {
     throw madeByAnother(`it has ${unknown.map(({ name }) => name).join(', ')}`);
+  }
+  const isTooOldFor = ({ name }: AppliedStep) => {
+    const needed = /__(\d+)$/.exec(name)?.[1];
+    return needed !== undefined && !steps.some((step) => step.name.startsWith(`${needed}_`));
+  };
+  const removing = unknown.filter(isTooOldFor);
+  if (removing.length > 0) {
+    throw madeByAnother(`${removing.map(({ name }) => name).join(', ')} took what this one uses`);
   }
   return { missing, isNewer: unknown.length > 0 };
 }

@@ -80,6 +80,18 @@ test('an old schema is reported with its missing steps, and a newer schema is us
   expect(await migrate(database.db)).toEqual([]);
 });
 
+test('a schema that has lost what a version uses is refused by that version, and used by the next one', async () => {
+  await migrate(database.db);
+  const { name, hash } = fromTheFuture;
+  await database.db('schema_migrations').insert({ name: `${name}__0001`, hash });
+  await checkSchema(database.db);
+  expect(await migrate(database.db)).toEqual([]);
+  await database.db('schema_migrations').insert({ name: `${name}__9998`, hash });
+  const refusal = /another version .*9999_from_the_future__9998 took what this one uses/;
+  await expect(checkSchema(database.db)).rejects.toThrow(refusal);
+  await expect(migrate(database.db)).rejects.toThrow(refusal);
+});
+
 test('the privileges in a newer schema are left as they are', async () => {
   const { db } = database;
   const role = `future_${Date.now()}`;
