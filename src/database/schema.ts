@@ -263,8 +263,9 @@ create index tasks_kept on tasks (account_id, created_at, id)
 -- The open tasks, for the reconciler.
 create index tasks_open on tasks (id) where finished_at is null;
 create index tasks_due on tasks (account_id, due_at) where owes is not null;
--- The tasks that may answer a repeat.
-create index tasks_repeatable on tasks (request_hash) where repeats is not null;
+-- The tasks that may answer a repeat, of equal ones the newest first.
+create index tasks_repeatable on tasks (request_hash, created_at desc, id desc)
+  where repeats is not null;
 
 -- Gives a repeated create the newest task that may answer it, and counts the repeat. Returns
 -- 'running' if a create with an equal body is being stored. It is a function because the search must
