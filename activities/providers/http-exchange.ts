@@ -119,6 +119,8 @@ function begun(request: UpstreamRequest, body: ReturnType<typeof bodyOf>): http.
     agent: agents[isRead(request) ? 'reads' : 'writes'][url.protocol as 'http:' | 'https:'],
     headers: {
       accept: 'application/json',
+      // Otherwise an agent of which all sockets are in use gives a used one to the next create.
+      ...(isRead(request) ? {} : { connection: 'close' }),
       authorization: `Bearer ${request.apiKey}`,
       ...(body ? { 'content-type': body.contentType, 'content-length': body.length } : {}),
       ...traceHeaders(),

@@ -67,6 +67,9 @@ test('each create opens a connection of its own', async () => {
     expect(await exchange(create)).toMatchObject({ status: 200 });
     await setTimeout(50);
   }
+  // More than may have a socket at once.
+  const many = await Promise.all(Array.from({ length: 150 }, () => exchange(create)));
+  expect(many.map(({ status }) => status)).toEqual(Array(150).fill(200));
 });
 
 test('an invalid Retry-After header is ignored', async () => {
