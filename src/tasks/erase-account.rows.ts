@@ -2,6 +2,7 @@
 // its tasks. forget.rows.ts reduces the tasks to slim rows. A repeated run skips forgotten tasks.
 
 import type { Knex } from 'knex';
+import { slowLimitOf, slowTransaction, withSlowStatements } from '../database/silent-connections';
 import { unfinishedFor } from '../files/uploads.rows';
 import type { ForgettableTask } from './forget.rows';
 import { erasedHash } from './task.rules';
@@ -16,7 +17,12 @@ export async function beginErasure(
   trx: Knex.Transaction,
   accountId: string,
 ): Promise<number | null> {
-  const { unfinished } = await countContent(trx, accountId);
+  await lockAccount(trx, accountId);
+  const { rows } = await trx.raw<{ rows: { unfinished: number }[] }>(
+    `select count(*)::int as unfinished from tasks where account_id = ? and finished_at is null`,
+    [accountId],
+  );
+  const unfinished = rows[0]?.unfinished ?? 0;
   if (unfinished > 0) return unfinished;
   await trx.raw(
     `update accounts set disabled_at = coalesce(disabled_at, now()), erased_at = null where id = ?`,
@@ -27,8 +33,10 @@ export async function beginErasure(
 
 /** Records that the account is erased. Returns false if some content is left, or if it was enabled. */
 export async function finishErasure(trx: Knex.Transaction, accountId: string): Promise<boolean> {
-  const { unfinished, tasks, uploads } = await countContent(trx, accountId);
-  if (unfinished + tasks + uploads > 0) return false;
+  await lockAccount(trx, accountId);
+  // Erased tasks stay in the index for weeks, so the search may read millions of them.
+  if (await withSlowStatements(trx, slowLimitOf(trx), () => hasContent(trx, accountId)))
+    return false;
   const { rows } = await trx.raw<{ rows: unknown[] }>(
     'update accounts set erased_at = now() where id = ? and disabled_at is not null returning 1',
     [accountId],
@@ -40,45 +48,47 @@ export async function finishErasure(trx: Knex.Transaction, accountId: string): P
   return true;
 }
 
-/**
- * Counts the content of the account. The lock on the account is held until the transaction ends.
- * Until then no new task and no upload of the account can be stored.
- */
-async function countContent(trx: Knex.Transaction, accountId: string) {
+/** Until the transaction ends, no new task and no upload of the account can be stored. */
+async function lockAccount(trx: Knex.Transaction, accountId: string): Promise<void> {
   await trx.raw('select 1 from accounts where id = ? for update', [accountId]);
-  const { rows } = await trx.raw<{
-    rows: { unfinished: number; tasks: number; uploads: number }[];
-  }>(
-    `select (select count(*) from tasks
-              where account_id = :accountId and finished_at is null)::int as unfinished,
-            (select count(*) from tasks
-              where account_id = :accountId and finished_at is not null
-                and ${isNotErased})::int as tasks,
-            (select count(*) from files
-              where account_id = :accountId and role = 'upload')::int as uploads`,
-    { accountId },
-  );
-  const [counts] = rows;
-  if (!counts) throw new Error('A select without a table answers one row.');
-  return counts;
 }
 
-/** The next finished tasks that are not erased yet, newest first. */
-export async function listErasable(
-  db: Knex,
-  page: { readonly accountId: string; readonly after: string | null; readonly limit: number },
-): Promise<readonly ForgettableTask[]> {
-  const { rows } = await db.raw<{ rows: ForgettableTask[] }>(
-    `select id, object from tasks
-      where account_id = :accountId and finished_at is not null
-        and ${isNotErased}
-        and exists (select from accounts where id = :accountId and disabled_at is not null)
-        and (cast(:after as text) is null or (created_at, id) <
-             (select created_at, id from tasks where id = :after and account_id = :accountId))
-      order by created_at desc, id desc limit :limit`,
-    { ...page },
+async function hasContent(trx: Knex.Transaction, accountId: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { has: boolean }[] }>(
+    `select exists (select from tasks where account_id = :accountId and finished_at is null)
+         or exists (select from files where account_id = :accountId and role = 'upload')
+         or exists (select from tasks
+                     where account_id = :accountId and finished_at is not null
+                       and ${isNotErased}) as has`,
+    { accountId },
   );
-  return rows;
+  return rows[0]?.has === true;
+}
+
+interface ErasablePage {
+  readonly accountId: string;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/**
+ * The next finished tasks that are not erased yet, newest first. Those that an earlier run has erased
+ * are read too, which may take long.
+ */
+export function listErasable(db: Knex, page: ErasablePage): Promise<readonly ForgettableTask[]> {
+  return slowTransaction(db, async (trx) => {
+    const { rows } = await trx.raw<{ rows: ForgettableTask[] }>(
+      `select id, object from tasks
+        where account_id = :accountId and finished_at is not null
+          and ${isNotErased}
+          and exists (select from accounts where id = :accountId and disabled_at is not null)
+          and (cast(:after as text) is null or (created_at, id) <
+               (select created_at, id from tasks where id = :after and account_id = :accountId))
+        order by created_at desc, id desc limit :limit`,
+      { ...page },
+    );
+    return rows;
+  });
 }
 
 /**
