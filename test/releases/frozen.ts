@@ -38,11 +38,12 @@ export function neighboursOf(version: string, frozen: readonly string[]): readon
 }
 
 /** The changelog begins with the version that this tree is, or becomes. */
-export function neighbours(): readonly string[] {
+export function ownVersion(): string {
   const changelog = readFileSync(join(__dirname, '../../CHANGELOG.md'), 'utf8');
-  const [, version = ''] = /^## (\d\S*)/m.exec(changelog) ?? [];
-  return neighboursOf(version, frozenVersions());
+  return /^## (\d\S*)/m.exec(changelog)?.[1] ?? '';
 }
+
+export const neighbours = () => neighboursOf(ownVersion(), frozenVersions());
 
 export function frozenRelease(version: string, folder = join(__dirname, version)): Release {
   const text = (name: string) => readFileSync(join(folder, name), 'utf8');

@@ -1,14 +1,18 @@
 // What docs/compatibility.md promises that has a name: one line for each setting, error code, metric,
-// alert, admin command, key of the catalogue file, and part of a request or an answer. A later minor
+// alert, admin command, key of the catalogue file, value of the chart, part of a request or an answer,
+// tool for agents, export and method of the packages, and command and option of `videos`. A later minor
 // version may add lines, and keeps all of them.
 
 import { z } from 'zod';
 import { protocols } from '../../activities/providers/protocols';
+import { VideoClient } from '../../clients/typescript/src';
+import { operandsOf, options as videosOptions } from '../../clients/typescript/src/cli/arguments';
 import { schemaWith } from '../../src/catalogue/schema';
 import { adminCommands } from '../../src/commands/admin';
 import { settingRows } from '../../src/config/config';
 import { openApi } from '../../src/console/openapi';
 import { refusals } from '../../src/contract/error';
+import { toolsOf } from '../../src/contract/mcp-schema';
 import { createOpenApiDocument } from '../../src/contract/openapi';
 import { type MetricDefinition, metrics } from '../../src/telemetry/metrics';
 import { read } from '../house/sources';
@@ -31,12 +35,14 @@ export function promises(): readonly string[] {
     ...shapeLines('catalogue', catalogueShape(), true),
     ...documentLines('api', api as Document),
     ...documentLines('admin', openApi('0', 'http://x') as Document),
-    ...namesIn('npm', read('clients/typescript/src/index.ts'), /^export [^}]*?\{([^}]*)\}/gm),
-    ...namesIn(
-      'python',
-      read('clients/python/video_generation_client/__init__.py'),
-      /^__all__ = \[([^\]]*)\]/gm,
-    ),
+    ...shapeLines('chart', chartShape(), true),
+    ...toolsOf().flatMap(({ name, inputSchema, outputSchema }) => [
+      ...shapeLines(`mcp ${name}`, inputSchema, true),
+      ...shapeLines(`mcp ${name} answer`, outputSchema, false),
+    ]),
+    ...npmLines(),
+    ...pythonLines(),
+    ...videosLines(),
   ];
   return [...new Set(lines)].sort();
 }
@@ -53,11 +59,59 @@ function commandLines(command: (typeof adminCommands)[number]): readonly string[
   ];
 }
 
-function namesIn(of: string, text: string, lists: RegExp): readonly string[] {
-  return Array.from(text.matchAll(lists), ([, list = '']) => list)
+function npmLines(): readonly string[] {
+  const { exports } = JSON.parse(read('clients/typescript/package.json')) as {
+    readonly exports: Readonly<Record<string, { readonly default: string }>>;
+  };
+  const sourceOf = (file: string) =>
+    file.replace(/^\.\/dist\/(.*)\.js$/, 'clients/typescript/src/$1.ts');
+  return [
+    ...Object.entries(exports).flatMap(([path, { default: file }]) =>
+      namesIn(
+        `npm${path.slice(1)} `,
+        read(sourceOf(file)),
+        /^export (?:(?:async )?\w+ (\w+)|[^}]*?\{([^}]*)\})/gm,
+      ),
+    ),
+    ...Object.getOwnPropertyNames(VideoClient.prototype)
+      .filter((name) => name !== 'constructor')
+      .map((name) => `npm VideoClient.${name}`),
+  ];
+}
+
+function pythonLines(): readonly string[] {
+  const [exported = '', ...clients] = ['__init__', '_client', '_async_client'].map((name) =>
+    read(`clients/python/video_generation_client/${name}.py`),
+  );
+  return [
+    ...namesIn('python ', exported, /^__all__ = \[([^\]]*)\]/gm),
+    ...clients.flatMap((text) => {
+      const [, name = ''] = /^class (\w+)/m.exec(text) ?? [];
+      return namesIn(`python ${name}.`, text, /^ {4}(?:async )?def ([a-z]\w*)\(/gm);
+    }),
+  ];
+}
+
+/** Every command takes every option, so the options are those of all. */
+function videosLines(): readonly string[] {
+  return [
+    ...[...operandsOf].flatMap(([name, [least, most]]) => [
+      ...(least === 0 ? [`videos ${name}`] : []),
+      ...(most === 1 ? [`videos ${name} OPERAND`] : []),
+    ]),
+    ...Object.entries(videosOptions).flatMap(([name, option]) => [
+      `videos --${name} ${option.type}`,
+      ...('multiple' in option ? [`videos --${name}, repeatable`] : []),
+      ...('short' in option ? [`videos -${option.short}`] : []),
+    ]),
+  ];
+}
+
+function namesIn(before: string, text: string, lists: RegExp): readonly string[] {
+  return Array.from(text.matchAll(lists), ([, ...found]) => found.join(' '))
     .flatMap((list) => list.match(/\w+/g) ?? [])
     .filter((name) => name !== 'type')
-    .map((name) => `${of} ${name}`);
+    .map((name) => `${before}${name}`);
 }
 
 const catalogueShape = () =>
@@ -65,6 +119,19 @@ const catalogueShape = () =>
     io: 'input',
     unrepresentable: 'any',
   }) as Shape;
+
+/** Each definition stands where it is used, because its name is in no path of a value. */
+function chartShape(): Shape {
+  const schema = JSON.parse(read('deploy/helm/values.schema.json')) as Shape & {
+    readonly $defs: Readonly<Record<string, Shape>>;
+  };
+  const whole = (shape: Shape): Shape =>
+    JSON.parse(JSON.stringify(shape), (_, part: Shape | null) => {
+      const name = part?.$ref?.replace('#/$defs/', '');
+      return name === undefined ? part : whole(schema.$defs[name] as Shape);
+    });
+  return whole(schema);
+}
 
 interface Shape {
   readonly $ref?: string;

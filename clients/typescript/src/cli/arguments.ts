@@ -26,7 +26,7 @@ export const usage = `Usage: videos COMMAND, with VIDEO_BASE_URL and VIDEO_API_K
   statement       print the movements of the balance, newest first; --limit N
 `;
 
-const options = {
+export const options = {
   model: { type: 'string' },
   resolution: { type: 'string' },
   ratio: { type: 'string' },
@@ -71,7 +71,7 @@ function read(args: readonly string[]) {
 }
 
 /** For each command, how many operands it takes at least and at most. */
-const operandsOf = new Map<string, readonly [least: number, most: number]>([
+export const operandsOf = new Map<string, readonly [least: number, most: number]>([
   ...['create', 'get', 'cancel', 'quote'].map((name) => [name, [1, 1]] as const),
   ...['list', 'account', 'statement', 'help'].map((name) => [name, [0, 0]] as const),
   ...['models', 'files', 'webhooks'].map((name) => [name, [0, 1]] as const),
