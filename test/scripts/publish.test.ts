@@ -233,7 +233,7 @@ describe('the page of a release', () => {
     ],
   ])('%s', async (_, there, done) => {
     const [code, ...said] = await publishOnto(there);
-    expect([code, ...said.filter((line) => !`${line}`.includes('differ'))]).toEqual(done);
+    expect([code, ...said.filter((line) => !String(line).includes('differ'))]).toEqual(done);
   });
 });
 
