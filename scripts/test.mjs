@@ -104,9 +104,9 @@ async function checkSources() {
 // The result of the previous type check, so that only changed files are checked again.
 const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.tsbuildinfo')];
 
-// Jest's workers inherit these options. With Node's own, they searched for garbage so often that it
-// took an eighth of their processor time.
-const roomForYoung = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
+// Jest's workers inherit this option: with less room for young objects they often search for garbage.
+// More than Node's own maximum would also be the room of threads, whose memory is limited.
+const roomForYoung = '--min-semi-space-size=16';
 
 /** Runs projects of jest and prints the counts. A file that cannot be loaded is one failure. */
 async function runJest(projects, { covered = false } = {}) {
@@ -118,7 +118,7 @@ async function runJest(projects, { covered = false } = {}) {
     await run(
       process.execPath,
       [
-        ...roomForYoung,
+        roomForYoung,
         tool('jest'),
         ...['--selectProjects', ...projects],
         ...['--json', `--outputFile=${results}`, '--forceExit'],
