@@ -1,7 +1,8 @@
 // `npm test` and its variants: checks types, lint and format, runs the tests, and prints the counts
 // in the last line. `--install` first installs missing packages. `--fast` leaves out tests that
-// need servers. `--long`, `--clients`, `--deploy`, `--cluster` and `--containers` run other tests
-// instead. `--containers` needs a container engine; with `--local-engine` it installs one.
+// need servers. `--coverage` counts the statements that the tests of activities and workflows run.
+// `--long`, `--clients`, `--deploy`, `--cluster` and `--containers` run other tests instead.
+// `--containers` needs a container engine; with `--local-engine` it installs one.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -19,6 +20,7 @@ const { values: asked } = parseArgs({
   options: {
     install: { type: 'boolean' },
     fast: { type: 'boolean' },
+    coverage: { type: 'boolean' },
     long: { type: 'boolean' },
     clients: { type: 'boolean' },
     deploy: { type: 'boolean' },
@@ -30,7 +32,7 @@ const { values: asked } = parseArgs({
 
 async function main() {
   if (asked.install) await installIfNeeded();
-  const besides = ['long', 'clients', 'deploy'].find((name) => asked[name]);
+  const besides = ['coverage', 'long', 'clients', 'deploy'].find((name) => asked[name]);
   if (besides) {
     await build();
     return runJest([besides]);
@@ -40,7 +42,7 @@ async function main() {
   await checkSources();
   if (asked.fast) return runJest(['fast']);
   await build();
-  return runJest(['fast', 'stack'], { covered: true });
+  return runJest(['fast', 'stack']);
 }
 
 /** Builds dist, and the tests take the bundle of the workflows from it. */
@@ -109,7 +111,8 @@ const typesCache = ['--tsBuildInfoFile', join('node_modules', '.cache', 'types.t
 const roomForYoung = '--min-semi-space-size=16';
 
 /** Runs projects of jest and prints the counts. A file that cannot be loaded is one failure. */
-async function runJest(projects, { covered = false } = {}) {
+async function runJest(projects) {
+  const covered = asked.coverage === true;
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
   const results = join(folder, 'results.json');
   const starts = join(folder, 'starts');
