@@ -155,16 +155,16 @@ async function runJest(projects) {
 }
 
 /**
- * The number of jest's workers. Tests with servers mostly wait: with four workers, a quarter of two
- * cores was idle. So there are three more workers than cores. There are at most five workers,
- * because more workers would need too many connections.
+ * The number of jest's workers. Tests with servers also wait, so there are two more workers than
+ * cores. Five workers kept two slow cores no busier than four, and processes were starved. More than
+ * five would need too many connections.
  */
 function workers() {
   // The cluster and its service already have about twenty processes, so one worker is enough.
   if (asked.cluster || asked.containers) return 1;
   const cores = availableParallelism();
   // Each long test keeps a core busy with a whole service of its own.
-  return asked.fast || asked.long ? cores : Math.min(5, cores + 3);
+  return asked.fast || asked.long ? cores : Math.min(5, cores + 2);
 }
 
 function countsIn(file) {
