@@ -14,6 +14,12 @@ const common = {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
 };
 
+const withServers = {
+  ...common,
+  globalSetup: '<rootDir>/test/support/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+};
+
 // Scenarios with a second, larger size, which `npm run test:long` runs (test/support/sized.ts).
 const sized = [
   ...['money/billing', 'callbacks/guarded-post', 'jobs/hostile-answers', 'jobs/placed-once'].map(
@@ -53,7 +59,7 @@ module.exports = {
   projects: [
     { ...common, displayName: 'fast', testMatch: fast },
     {
-      ...common,
+      ...withServers,
       displayName: 'stack',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
       testPathIgnorePatterns: [
@@ -61,41 +67,33 @@ module.exports = {
         `<rootDir>/test/(${[...fastFolders, 'long', 'clients', 'deploy', 'cluster', 'containers'].join('|')})/`,
         '\\.rules\\.test\\.ts$',
       ],
-      globalSetup: '<rootDir>/test/support/global-setup.ts',
-      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
     // The tests of activities and workflows once more, with their statements counted
-    // (scripts/lib/coverage.mjs). Counting costs half of their time, so it is a run of its own.
+    // (scripts/lib/coverage.mjs). Counting takes a quarter more processor time, so it is a run of its own.
     {
-      ...common,
+      ...withServers,
       displayName: 'coverage',
       testMatch: ['activities', 'workflows', 'system'].map(
         (folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
       ),
       testPathIgnorePatterns: ['/node_modules/', '\\.rules\\.test\\.ts$'],
-      globalSetup: '<rootDir>/test/support/global-setup.ts',
-      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
     // Not part of every run: the same guarantees at larger sizes, foreign clients that have to be
     // fetched, and what is deployed.
     ...['long', 'clients', 'deploy'].map((folder) => ({
-      ...common,
+      ...withServers,
       displayName: folder,
       testMatch: [
         `<rootDir>/test/${folder}/**/*.test.ts`,
         ...(folder === 'long' ? sized.map((name) => `<rootDir>/test/${name}.test.ts`) : []),
       ],
       globals: { isLongRun: folder === 'long' },
-      globalSetup: '<rootDir>/test/support/global-setup.ts',
-      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     })),
     // Writes what a release freezes (scripts/freeze.mjs).
     {
-      ...common,
+      ...withServers,
       displayName: 'freeze',
       testMatch: ['<rootDir>/test/releases/freeze.ts'],
-      globalSetup: '<rootDir>/test/support/global-setup.ts',
-      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
     },
     // docker-compose.yml on a container engine. The engine runs all servers.
     {

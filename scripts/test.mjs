@@ -112,7 +112,7 @@ const roomForYoung = '--min-semi-space-size=16';
 
 /** Runs projects of jest and prints the counts. A file that cannot be loaded is one failure. */
 async function runJest(projects) {
-  const covered = asked.coverage === true;
+  const { coverage: covered } = asked;
   const folder = mkdtempSync(join(tmpdir(), 'video-results-'));
   const results = join(folder, 'results.json');
   const starts = join(folder, 'starts');

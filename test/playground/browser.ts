@@ -9,7 +9,7 @@ import { type Service, startService } from '../support/service';
 import { starting } from '../support/starting';
 import { until } from '../support/until';
 
-// The shell, which shows nothing on a screen, needs a third less processor time than the whole browser.
+// The shell, which shows nothing on a screen, needs less processor time than the whole browser.
 const names = [
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
