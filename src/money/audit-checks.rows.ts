@@ -201,6 +201,9 @@ const usageOfNothing = `format(${sumsFormat}, 0, 0, 0, 0, 0)`;
 
 // The kept usage is what the movements lead to. Channels and costs are those of the jobs, so they are
 // compared only for tasks that are not forgotten, and only once no cost can become known any more.
+// Nothing tells whether a forgotten task that failed had a super-resolution.
+const isAnyForgotten =
+  'bool_or(bool_or(is_forgotten)) over (partition by account_id, day, key_id, model)';
 const eachUsage = `
   with counted as (
     select * from movement where created_at < (select until from usage_state)
@@ -208,7 +211,7 @@ const eachUsage = `
   , derived_rows as (
     select ${usageNames}, bool_or(is_forgotten) as is_forgotten, ${usageSums}
       from part group by ${usageNames}
-  ), derived as (${usageOfAllChannels('derived_rows', 'bool_or(is_forgotten)')}
+  ), derived as (${usageOfAllChannels('derived_rows', isAnyForgotten)}
   ), kept as (
     ${usageOfAllChannels('(select * from usage_days join start using (account_id)) of_batch', 'false')})
   select 'the kept usage is that of the movements' as rule, account_id as subject,

@@ -8,7 +8,14 @@ import { summaryCsv, summaryOf } from '../../src/money/shown-usage';
 import { readSummary } from '../../src/money/summary.rows';
 import { type Dimension, readUsage, type UsageAsked } from '../../src/money/usage.rows';
 import { forgetTasks } from '../../src/tasks/forget.rows';
-import { aClosing, anOpening, openNew, randomFrom, seedOfRun } from '../support/books';
+import {
+  aClosing,
+  anAccountWith,
+  anOpening,
+  openNew,
+  randomFrom,
+  seedOfRun,
+} from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { customers, dayOf, type Part, type World, writeWorld, zones } from './usage-world';
@@ -144,7 +151,7 @@ describe.each(zones)('with days of %s', (zone) => {
 
   test('the opening balance of a month, what was given, and what was charged make the closing balance', async () => {
     const months = [
-      ...new Set(world.parts.map(({ atMs }) => dayOf(atMs, zone).slice(0, 7))),
+      ...new Set([...world.given, ...world.parts].map(({ atMs }) => dayOf(atMs, zone).slice(0, 7))),
     ].sort();
     for (const account of customers) {
       let before = 0;
@@ -275,6 +282,40 @@ test.each(figures)('the full audit finds a row that was changed by hand: %s', as
   );
   await db.raw('delete from usage_days');
   for (const row of rows) await db('usage_days').insert(row);
+  expect((await audit(db)).differences).toEqual([]);
+});
+
+test('the full audit finds nothing on a day of which one task is forgotten and another is not', async () => {
+  const { db } = database;
+  await anAccountWith(db, 'acct_half', 1_000);
+  const ids = [aTaskId(), aTaskId()];
+  for (const id of ids) {
+    await openNew(db, anOpening('acct_half', id, 100));
+    for (const kind of ['generation', 'super_resolution']) {
+      await db.raw(
+        `insert into jobs (task_id, kind, account_id, state, channel, status, cost_micros)
+         values (:id, :kind, 'acct_half', 'closed', 'ark', 'succeeded', 7)
+         on conflict (task_id, kind) do update set state = 'closed', status = 'succeeded'`,
+        { id, kind },
+      );
+    }
+    // Both videos were made, but could not be stored.
+    await closeTask(db, aClosing(id, 100, null));
+  }
+  await db.raw('alter table transfers disable trigger transfers_immutable');
+  await db.raw(
+    `update transfers set created_at = now() - interval '40 days' where account_id = ?`,
+    ['acct_half'],
+  );
+  await db.raw('alter table transfers enable trigger transfers_immutable');
+  await db.raw(`update tasks set finished_at = now() - interval '40 days' where account_id = ?`, [
+    'acct_half',
+  ]);
+  await forgetUsage(db);
+  await rollUp(db, 'Asia/Kathmandu');
+  const [first] = await db('tasks').where({ id: ids[0] });
+  expect(await forgetTasks(db, [first])).toBe(1);
+  expect(await db('jobs').where({ task_id: ids[0] })).toEqual([]);
   expect((await audit(db)).differences).toEqual([]);
 });
 
