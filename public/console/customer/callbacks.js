@@ -3,6 +3,7 @@
 import { MoreButton } from '../../pagination.js';
 import { html, useRef, useState } from '../../preact.js';
 import { SendAgain } from '../../send-again.js';
+import { dayIn, daysBefore } from '../../stacks.js';
 import { FormDialog, Secrets } from '../dialog.js';
 import { CsvButton, customerOf, Foreign, State, Table, Time, taskLink } from '../parts.js';
 import { useList, withId } from '../use-list.js';
@@ -122,13 +123,14 @@ export function ResendButton({ api, taskId, refresh }) {
 }
 
 function ResendFailed({ api, path, refresh }) {
-  const day = new Date().toISOString().slice(0, 10);
+  // The evening before counts too, shortly after midnight.
+  const yesterday = daysBefore(dayIn('UTC'), 1);
   return html`<${FormDialog} title="Send again what was given up" label="Send all again" asksWhy=${true}
     note="At most 1,000 at once, the earliest first. Receivers recognise a repeat by its id."
     fields=${[
       {
         ...{ name: 'since', label: 'Given up since', hint: 'a day, or a moment in UTC' },
-        ...{ value: day, isRequired: true },
+        ...{ value: yesterday, isRequired: true },
       },
     ]}
     act=${async (values) => {
