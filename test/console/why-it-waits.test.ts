@@ -158,10 +158,10 @@ interface Reason {
 const reasonsOf = async (id: string): Promise<readonly Reason[]> =>
   (await served.as('viewer', 'GET', `/tasks/${id}`)).json.data.waiting;
 
-/** Two readers come at different times. */
+/** Two readers come at different times, and what was yesterday is told with its day. */
 const timeless = (text: string) =>
   text
-    .replaceAll(/\d\d:\d\d:\d\d UTC/g, 'TIME')
+    .replaceAll(/(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC/g, 'TIME')
     .replaceAll(/\b\d+ s( ago)?\b/g, (_, ago = '') => `N s${ago}`);
 
 /**
