@@ -93,7 +93,9 @@ describeInBrowser('the page Usage', () => {
       ['margin', micros(total.margin)],
     ]) {
       await show(`measure=${measure}&by=model`);
-      await page.getByRole('img', { name: new RegExp(`^${measure} by`, 'i') }).waitFor();
+      await page
+        .getByRole('img', { name: new RegExp(`^${measure} by day and model`, 'i') })
+        .waitFor();
       expect([measure, sumOf(await bars())]).toEqual([measure, expected]);
     }
   });
