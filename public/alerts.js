@@ -23,6 +23,8 @@ export function AlertsSection({ api, currency }) {
   const list = useRead(api, '/v1/account/alerts', 15_000);
   const hooks = useRead(api, '/v1/webhooks', null);
   const { value } = list;
+  // A new limit makes a new form.
+  const [said, setSaid] = useState('');
   const isHeard = hooks.value?.data.some(({ events }) => events.some((one) => titles[one]));
   return html`
     <section aria-label="Alerts" class="section">
@@ -35,7 +37,7 @@ export function AlertsSection({ api, currency }) {
       ${
         value &&
         html`<${Limit} key=${value.below} ...${{ api, below: value.below, currency }}
-          onChanged=${list.refresh} />`
+          ...${{ said, setSaid }} onChanged=${list.refresh} />`
       }
       ${value && html`<${Sent} alerts=${value.data} />`}
     </section>
@@ -65,12 +67,12 @@ function detail({ available, below, period, limit, spent, held, key_id: key, cur
   return `${key ?? 'all keys'}, ${period}: ${exactMoney(spent)} spent and ${exactMoney(held)} held of ${exactMoney(limit, currency)}`;
 }
 
-function Limit({ api, below, currency, onChanged }) {
+function Limit({ api, below, currency, said, setSaid, onChanged }) {
   const [text, setText] = useState(below ?? '');
   const [fault, setFault] = useState('');
-  const [said, setSaid] = useState('');
   const set = (value) => {
     setFault('');
+    setSaid('');
     api.post('/v1/account/alerts', { below: value }).then(
       () => {
         setSaid(value === null ? 'No alert about the balance.' : 'Set.');

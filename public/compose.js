@@ -50,7 +50,8 @@ export function ComposePage({ api, around, account, models, uploads }) {
     setDraft(changed);
     return sending.changed();
   };
-  useEffect(() => remember('draft', draft), [draft]);
+  // In the layout: a view that is left at once has no other effects.
+  useLayoutEffect(() => remember('draft', draft), [draft]);
   useEffect(() => {
     const read = () => setDraft(startDraft(models));
     addEventListener('draft', read);

@@ -1,7 +1,7 @@
 // Hooks for state that changes outside the components: the clock, the URL, and answers of the API.
 
 import { Unreachable } from './api.js';
-import { useCallback, useEffect, useRef, useState } from './preact.js';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from './preact.js';
 
 /**
  * Returns `[isBusy, once]`. While the work that `once` was given goes on, it does no other: a second
@@ -79,7 +79,8 @@ const unread = { value: null, fault: null, lost: '' };
 export function usePolled(ask, nextMs, deps, rests = () => false) {
   const [state, setState] = useState(unread);
   const again = useRef(() => undefined);
-  useEffect(() => {
+  // In the layout, so that the old answer is never painted under what is newly asked.
+  useLayoutEffect(() => {
     let timer;
     let current = true;
     let misses = 0;

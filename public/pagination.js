@@ -2,7 +2,7 @@
 // page with a button.
 
 import { usePolled } from './hooks.js';
-import { html, useEffect, useRef } from './preact.js';
+import { html, useLayoutEffect, useRef } from './preact.js';
 
 /** A movement has a number. */
 const keyOf = ({ id, number }) => id ?? number;
@@ -20,7 +20,8 @@ const rowsMax = 100;
 export function usePages(ask, size, nextMs, deps, rests) {
   const open = useRef(1);
   const short = useRef(shortPagesMax);
-  useEffect(() => {
+  // Before `usePolled` asks.
+  useLayoutEffect(() => {
     open.current = 1;
     short.current = shortPagesMax;
   }, deps);

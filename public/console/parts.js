@@ -4,7 +4,7 @@ import { SaveButton, Text } from '../controls.js';
 import { Foreign } from '../foreign.js';
 import { fromNow } from '../format.js';
 import { MoreButton } from '../pagination.js';
-import { html, useEffect, useState } from '../preact.js';
+import { html, useEffect, useLayoutEffect, useState } from '../preact.js';
 import { filter } from './route.js';
 
 export { Foreign, printable } from '../foreign.js';
@@ -65,7 +65,8 @@ export const taskLink = (id) =>
 /** A typed filter counts when the field is left, or with Enter. */
 export function Filter({ name, label, hint, query, view }) {
   const [value, setValue] = useState(query.get(name) ?? '');
-  useEffect(() => setValue(query.get(name) ?? ''), [query.get(name)]);
+  // In the layout: later it could remove what somebody has typed meanwhile.
+  useLayoutEffect(() => setValue(query.get(name) ?? ''), [query.get(name)]);
   return html`<form onSubmit=${(event) => event.preventDefault()}>
     <${Text} ...${{ label, name, value }} placeholder=${hint} onValue=${setValue}
       onChange=${() => filter(view, query, name, value.trim())} />

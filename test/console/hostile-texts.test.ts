@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { routes } from '../../src/console/routes';
 import { closeTask } from '../../src/money/ledger.rows';
+import { untilRead } from '../playground/browser';
 import { adminWith } from '../support/admin';
 import { startApi, type TestApi, textBody } from '../support/api';
 import { aClosing } from '../support/books';
@@ -175,6 +176,7 @@ describeInBrowser('hostile texts', () => {
   async function shows(where: string, fields: readonly string[], drawn = 'h1'): Promise<void> {
     const { page } = site;
     await page.locator(drawn).first().waitFor();
+    await untilRead(page);
     await until(`${where} shows ${fields.join(', ')}`, async () => {
       const seen = (await page.locator('body').textContent()) ?? '';
       // JSON escapes a quote, and a form the one in the name of its file.

@@ -47,8 +47,8 @@ export interface ConsoleInBrowser {
   readonly complaints: readonly string[];
   /** The hosts that the page asked. */
   readonly hosts: ReadonlySet<string>;
-  /** The texts of the admin API's answers since the last sign-in. */
-  readonly answers: readonly string[];
+  /** The texts of all answers of the admin API since the last sign-in. */
+  answers(): Promise<string>;
   /** Loads the page anew, until the element is shown. */
   open(hash: string, shown: Locator): Promise<void>;
   /** Goes to another view of the loaded page. Nothing of the view before is left when it is shown. */
@@ -89,7 +89,7 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   await page.clock.install();
   const complaints: string[] = [];
   const hosts = new Set<string>();
-  const answers: string[] = [];
+  const answers: Promise<string>[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const isRefusal = message.text().startsWith('Failed to load resource');
@@ -100,10 +100,7 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
   });
   page.on('response', (response) => {
     if (!response.url().includes('/admin/v1/')) return;
-    void response.text().then(
-      (text) => answers.push(text),
-      () => undefined,
-    );
+    answers.push(response.text().catch(() => ''));
   });
   const open: ConsoleInBrowser['open'] = (hash, shown) =>
     // Chromium gives up its requests when a network of the machine changes, as other tests make it do.
@@ -117,7 +114,8 @@ export async function browse(served: TestConsole): Promise<ConsoleInBrowser> {
       );
     });
   return {
-    ...{ served, page, complaints, hosts, answers },
+    ...{ served, page, complaints, hosts },
+    answers: async () => (await Promise.all(answers)).join('\n'),
     open,
     async go(hash, shown) {
       await page.goto(`${served.url}/#/find`);

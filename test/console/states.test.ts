@@ -274,7 +274,10 @@ describeInBrowser('the pages of the console without what they show', () => {
       await button('Preview').click();
       await button('Test now: studio').click();
       const words = state === 'is away' ? unreached : forbidden.message;
-      await until('all three say it', async () => (await page.getByText(words).count()) === 3);
+      await until(
+        'all three say it',
+        async () => (await page.locator('main :is(form, li)').getByText(words).count()) === 3,
+      );
     };
     const withoutFile = async () => {
       const isFile = (route: Route) => route.request().url().includes('format=csv');

@@ -162,7 +162,7 @@ const reasonsOf = async (id: string): Promise<readonly Reason[]> =>
 const timeless = (text: string) =>
   text
     .replaceAll(/(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC/g, 'TIME')
-    .replaceAll(/\b\d+ s( ago)?\b/g, (_, ago = '') => `N s${ago}`);
+    .replaceAll(/\b\d+ (?:s|min)( ago)?\b/g, (_, ago = '') => `N s${ago}`);
 
 /**
  * Waits for the reason. Returns all reasons of the task, which the API, the command line and the page

@@ -6,7 +6,16 @@ import { createKey } from '../../src/accounts/keys.rows';
 import { ofColours, violationsOf } from '../support/axe';
 import { call } from '../support/service';
 import { until } from '../support/until';
-import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
+import {
+  create,
+  describeInBrowser,
+  direct,
+  promptOf,
+  type Site,
+  untilEnd,
+  untilRead,
+  visit,
+} from './browser';
 
 const sections = ['', 'usage', 'months', 'webhooks', 'alerts', 'keys'];
 
@@ -99,8 +108,13 @@ describeInBrowser('the account on the page', (site: Site) => {
     const below = async () =>
       (await site.service.db('accounts').where({ id: accountId }).first('alert_below')).alert_below;
     await until('the limit is stored', async () => (await below()) === 20_000_000);
+    // The form is a new one then, and still says it.
+    await page.getByRole('button', { name: 'Remove' }).waitFor();
+    await page.getByText('Set.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await until('the limit is removed', async () => (await below()) === null);
+    await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });
+    await page.getByText('No alert about the balance.').waitFor();
   });
 
   test('a key is made, is shown once, and is revoked; a key that may not offers neither', async () => {
@@ -235,8 +249,8 @@ describeInBrowser('the account on the page', (site: Site) => {
       for (const section of sections) {
         await page.goto(`${site.service.url}/#/account/${section}`);
         await page.locator('.section').waitFor();
+        await untilRead(page);
         if (section === 'usage') await page.locator('.figures tfoot').waitFor();
-        await page.waitForLoadState('networkidle');
         found[section] = await violationsOf(page, rules);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect([section, Number(wide) <= width]).toEqual([section, true]);

@@ -3,7 +3,16 @@
 import type { Page, Route } from 'playwright-core';
 import { ofColours, violationsOf } from '../support/axe';
 import { beginnings } from '../support/files';
-import { create, describeInBrowser, direct, promptOf, type Site, untilEnd, visit } from './browser';
+import {
+  create,
+  describeInBrowser,
+  direct,
+  promptOf,
+  type Site,
+  untilEnd,
+  untilRead,
+  visit,
+} from './browser';
 
 describeInBrowser('the accessibility of the playground', (site: Site) => {
   test.each(['light', 'dark'] as const)(
@@ -22,6 +31,7 @@ describeInBrowser('the accessibility of the playground', (site: Site) => {
       await direct(page, { render: 'none' });
       found['create, filled'] = await violationsOf(page, rules);
       const id = await create(page);
+      await untilRead(page);
       found['a task'] = await violationsOf(page, rules);
       await untilEnd(page, 'done');
       found['a finished task'] = await violationsOf(page, rules);
@@ -34,7 +44,7 @@ describeInBrowser('the accessibility of the playground', (site: Site) => {
       found['create, with a file'] = await violationsOf(page, rules);
       for (const name of ['tasks', 'library', 'account', 'nothing']) {
         await page.goto(`${site.service.url}/#/${name}`);
-        await page.waitForLoadState('networkidle');
+        await untilRead(page);
         found[name] = await violationsOf(page, rules);
       }
       expect(id).toMatch(/^task_/);

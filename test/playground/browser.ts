@@ -176,3 +176,7 @@ export async function untilEnd(page: Page, state: 'done' | 'failed'): Promise<vo
 export function untilTrue(page: Page, expression: string): Promise<void> {
   return until(expression, async () => (await page.evaluate(expression)) === true);
 }
+
+/** Waits until the page waits for no answer. A page that still loads has nothing to judge. */
+export const untilRead = (page: Page): Promise<void> =>
+  untilTrue(page, `document.querySelector('.boot') === null`);

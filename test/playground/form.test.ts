@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as on from './browser';
 
-const notScrolled = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(
-  document.querySelector('.scroll'))`;
+const notScrolled = `(({ scrollWidth, clientWidth } = {}) => scrollWidth <= clientWidth)(
+  document.querySelector('.scroll') ?? undefined)`;
 
 on.describeInBrowser('the form of the playground', (site) => {
   test('the form shows the price of the current request', async () => {
@@ -168,6 +168,7 @@ on.describeInBrowser('the form of the playground', (site) => {
 
   test('the form can be filled in and sent with the keyboard alone', async () => {
     const { page } = await on.visit(site);
+    await page.locator('[name=key]:focus').waitFor();
     await page.keyboard.type(site.service.apiKey);
     await page.keyboard.press('Enter');
     await page.locator('[data-test=hold]').waitFor();
@@ -237,12 +238,13 @@ on.describeInBrowser('the form of the playground', (site) => {
       for (const view of ['create', 'tasks', 'library', 'account']) {
         await page.goto(`${site.service.url}/#/${view}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
+        await on.untilRead(page);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         expect([view, Number(wide) <= width]).toEqual([view, true]);
         if (view === 'account') {
           await page.getByRole('radio', { name: 'Every movement' }).check({ force: true });
           await page.locator('.statement tbody tr').first().waitFor();
-          await page.waitForFunction(notScrolled);
+          await on.untilTrue(page, notScrolled);
         }
         // A link or button of the header is higher than this if its text needs two lines.
         for (const item of await page.locator('.top :is(a, button):visible').all()) {

@@ -17,10 +17,10 @@ export function Preview({ api }) {
     if (!text.trim()) return setFault('Paste the whole changed catalogue.');
     setBusy(true);
     setFault('');
+    setDiff(null);
     try {
       setDiff((await api.post('/catalogue/preview', { text })).data);
     } catch (error) {
-      setDiff(null);
       setFault(error.message);
     }
     setBusy(false);

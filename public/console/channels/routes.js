@@ -18,11 +18,11 @@ export function Routes({ api, currency }) {
     event.preventDefault();
     setBusy(true);
     setFault('');
+    setAnswer(null);
     try {
       const named = { ...(account ? { account } : {}), ...(key ? { key } : {}) };
       setAnswer((await api.post('/routes', { body, ...named })).data);
     } catch (error) {
-      setAnswer(null);
       setFault(error.message);
     }
     setBusy(false);
