@@ -39,9 +39,11 @@ async function main() {
   }
   if (asked.cluster) return runCluster();
   if (asked.containers) return runContainers();
-  await checkSources();
-  if (asked.fast) return runJest(['fast']);
-  await build();
+  if (asked.fast) {
+    await checkSources();
+    return runJest(['fast']);
+  }
+  await Promise.all([checkSources(), build()]);
   return runJest(['fast', 'stack']);
 }
 
