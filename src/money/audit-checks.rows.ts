@@ -199,11 +199,13 @@ const sumsFormat = `'%s tasks, %s failed, %s ms, charged %s, corrected %s'`;
 // A job that was charged nothing leaves no trace once it is forgotten.
 const usageOfNothing = `format(${sumsFormat}, 0, 0, 0, 0, 0)`;
 
-// The kept usage is what the movements lead to. Channels and costs are those of the jobs, so they are
-// compared only for tasks that are not forgotten, and only once no cost can become known any more.
-// Nothing tells whether a forgotten task that failed had a super-resolution.
+// Nothing tells whether a forgotten task had a super-resolution that charged nothing. So this is also
+// true for the other kind of job of the same day, key and model.
 const isAnyForgotten =
   'bool_or(bool_or(is_forgotten)) over (partition by account_id, day, key_id, model)';
+
+// The kept usage is what the movements lead to. Channels and costs are those of the jobs, so they are
+// compared only for tasks that are not forgotten, and only once no cost can become known any more.
 const eachUsage = `
   with counted as (
     select * from movement where created_at < (select until from usage_state)
