@@ -9,7 +9,7 @@ import { rollUp } from '../../src/money/roll-up.rows';
 import { type Dimension, lastDays, readUsage } from '../../src/money/usage.rows';
 import type { PlannedChoice } from '../../src/planning/plan-types.rules';
 import { adminWith } from '../support/admin';
-import { aClosing, anAccountWith, anOpening, openNew } from '../support/books';
+import { aClosing, anAccountWith, anOpening, changeMovements, openNew } from '../support/books';
 import { aPlan, aSuccess, aTaskId } from '../support/builders';
 import { createTestDatabase, rowsRead, type TestDatabase } from '../support/database';
 
@@ -148,9 +148,7 @@ test('the cost of super-resolution is kept with its job, beside what it was char
 
 test('a task that ended before the period is not counted', async () => {
   const { db } = database;
-  await db.raw('alter table transfers disable trigger transfers_immutable');
-  await db.raw(`update transfers set created_at = created_at - interval '3 days'`);
-  await db.raw('alter table transfers enable trigger transfers_immutable');
+  await changeMovements(db, `set created_at = created_at - interval '3 days'`);
   expect(await readMargins(db, 'channel', 2)).toEqual([]);
 });
 
@@ -182,9 +180,7 @@ test('a margin counts the corrections of its tasks', async () => {
 test('a report of days that are rolled up reads no task, job or movement of them', async () => {
   const { db } = database;
   for (let task = 0; task < 20; task += 1) await aTask(byJob, 3_000_000);
-  await db.raw('alter table transfers disable trigger transfers_immutable');
-  await db.raw(`update transfers set created_at = created_at - interval '1 day'`);
-  await db.raw('alter table transfers enable trigger transfers_immutable');
+  await changeMovements(db, `set created_at = created_at - interval '1 day'`);
   const before = await readMargins(db, 'channel', 9);
   await rollUp(db, 'UTC');
   let margins: unknown;

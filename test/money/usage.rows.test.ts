@@ -12,6 +12,7 @@ import {
   aClosing,
   anAccountWith,
   anOpening,
+  changeMovements,
   openNew,
   randomFrom,
   seedOfRun,
@@ -302,12 +303,9 @@ test('the full audit finds nothing on a day of which one task is forgotten and a
     // Both videos were made, but could not be stored.
     await closeTask(db, aClosing(id, 100, null));
   }
-  await db.raw('alter table transfers disable trigger transfers_immutable');
-  await db.raw(
-    `update transfers set created_at = now() - interval '40 days' where account_id = ?`,
-    ['acct_half'],
-  );
-  await db.raw('alter table transfers enable trigger transfers_immutable');
+  await changeMovements(db, `set created_at = now() - interval '40 days' where account_id = ?`, [
+    'acct_half',
+  ]);
   await db.raw(`update tasks set finished_at = now() - interval '40 days' where account_id = ?`, [
     'acct_half',
   ]);

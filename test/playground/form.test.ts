@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as on from './browser';
 
-const notScrolled = `(({ scrollWidth, clientWidth } = {}) => scrollWidth <= clientWidth)(
-  document.querySelector('.scroll') ?? undefined)`;
+const scroll = `document.querySelector('.scroll')`;
+const notScrolled = `${scroll}?.scrollWidth <= ${scroll}?.clientWidth`;
 
 on.describeInBrowser('the form of the playground', (site) => {
   test('the form shows the price of the current request', async () => {

@@ -25,6 +25,17 @@ export async function anAccountWith(db: Knex, id: string, available: number): Pr
   return id;
 }
 
+/** Changes movements, which nothing else may change: dates them back, for example. */
+export async function changeMovements(
+  db: Knex,
+  change: string,
+  bindings: readonly string[] = [],
+): Promise<void> {
+  await db.raw('alter table transfers disable trigger transfers_immutable');
+  await db.raw(`update transfers ${change}`, bindings);
+  await db.raw('alter table transfers enable trigger transfers_immutable');
+}
+
 // One time for all tasks, because a task that is opened again must equal the stored task.
 const storedAtMs = Date.now();
 

@@ -5,7 +5,7 @@ import { closeTask } from '../../src/money/ledger.rows';
 import { forgetTasks } from '../../src/tasks/forget.rows';
 import { failPending } from '../../src/tasks/pending.rows';
 import { startApi, type TestApi } from '../support/api';
-import { aClosing, anOpening, openNew, storePending } from '../support/books';
+import { aClosing, anOpening, changeMovements, openNew, storePending } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { call } from '../support/service';
 
@@ -26,9 +26,7 @@ async function anOpenTask(): Promise<string> {
   const id = aTaskId();
   await openNew(api.db, anOpening(api.accountId, id, 100));
   await api.db.raw(`update tasks set created_at = ${ago(100)} where id = ?`, [id]);
-  await api.db.raw('alter table transfers disable trigger transfers_immutable');
-  await api.db.raw(`update transfers set created_at = ${ago(97)} where task_id = ?`, [id]);
-  await api.db.raw('alter table transfers enable trigger transfers_immutable');
+  await changeMovements(api.db, `set created_at = ${ago(97)} where task_id = ?`, [id]);
   return id;
 }
 

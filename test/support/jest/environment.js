@@ -39,8 +39,6 @@ AsyncLocalStorage.prototype.run = function runNoted(...args) {
 
 // Sums are kept by day and month, and a day of most time zones begins with an hour. No test begins
 // shortly before an hour, and no file shortly before a day in UTC, so that none sees two days.
-const { Date: Clock } = globalThis;
-const wait = laterTimers.setTimeout;
 const shortlyBefore = {
   run_start: { everyMs: 86_400_000, lastMs: 120_000 },
   test_start: { everyMs: 3_600_000, lastMs: 15_000 },
@@ -65,9 +63,10 @@ module.exports = class OneRealm {
   async setup() {}
 
   async handleTestEvent({ name }) {
-    const { everyMs, lastMs } = shortlyBefore[name] ?? {};
-    const leftMs = everyMs - (Clock.now() % everyMs);
-    if (leftMs < lastMs) await wait(leftMs);
+    const near = shortlyBefore[name];
+    if (!near) return;
+    const leftMs = near.everyMs - (withRealClock(() => Date.now()) % near.everyMs);
+    if (leftMs < near.lastMs) await withRealClock(() => laterTimers.setTimeout(leftMs));
   }
 
   /** Loads a package. Its globals stay, because it is loaded only once. */
