@@ -90,8 +90,10 @@ describe('GET /v1/account', () => {
     expect(refused.json.error.message).toMatch(/ 5\.009400 CNY.* 0\.000000 CNY/);
     const credit = { accountId, amountMicros: 5_009_400, reference: 'r', reason: 'top-up' };
     await creditAccount(api.db, credit);
-    expect((await ask()).status).toBe(200);
+    const accepted = await ask();
+    expect(accepted.status).toBe(200);
     expect((await ask()).status).toBe(402);
+    await api.opened(accepted.json.id);
     const { json } = await call(api.url, apiKey, 'GET', '/v1/account');
     expect(json).toMatchObject({ available: '0.000000', held: '5.009400' });
   });
