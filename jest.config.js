@@ -111,7 +111,7 @@ module.exports = {
   ],
   // A worker keeps memory of its largest files. A new one has less to search for garbage.
   workerIdleMemoryLimit: '1GB',
-  testSequencer: '<rootDir>/test/support/longest-first.js',
+  testSequencer: '<rootDir>/test/support/mixed-order.js',
   // Long enough for a liveness limit with margin on a busy machine; nothing asserts speed.
   testTimeout: 180_000,
 };
