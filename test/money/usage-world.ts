@@ -219,5 +219,11 @@ function nextTime(fromMs: number, longestMs: number, random: () => number): numb
 
 /** The day of a time in a zone, as `2027-01-31`, by the tables of Node. */
 export function dayOf(atMs: number, zone: string): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }).format(atMs);
+  const format =
+    formats.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' });
+  formats.set(zone, format);
+  return format.format(atMs);
 }
+
+// A new format takes longer than its use.
+const formats = new Map<string, Intl.DateTimeFormat>();
