@@ -96,6 +96,10 @@ function readBody(ctx: ApiCall, declaredBytes: number | null): SentFile {
   return { bytes, name, declaredBytes, complete: Promise.resolve() };
 }
 
+// The parser ignores a part without headers. It would stop at one for ever if a chunk of the request did
+// not fit into the part's buffer. Chunks have at most 64 KiB.
+const fileHwm = 128 * 1024;
+
 const formLimits = { files: 1, fields: 20, fieldSize: 1_024, parts: 25, headerPairs: 50 };
 
 interface FormReader {
@@ -138,8 +142,6 @@ export async function readForm(
     });
     form.once('filesLimit', () => fail(oneFile('more than one')));
     form.on('error', () => fail(malformed()));
-    // If a form has a large part without headers, the parser stops without an event. In this case,
-    // the time limit for requests closes the connection.
     const left = () => fail(cutOff());
     request.socket.once('close', left);
     form.once('finish', () => {
@@ -168,7 +170,7 @@ export async function readForm(
 
 function openForm(request: IncomingMessage, limits: typeof formLimits): BusboyInstance {
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits });
+    return new Busboy({ headers: request.headers as BusboyHeaders, limits, fileHwm });
   } catch {
     throw refused('invalid_value', 'The form must be multipart/form-data with a boundary.');
   }
