@@ -19,7 +19,15 @@ import {
 } from '../support/books';
 import { aTaskId } from '../support/builders';
 import { createTestDatabase, type TestDatabase } from '../support/database';
-import { customers, dayOf, type Part, type World, writeWorld, zones } from './usage-world';
+import {
+  customers,
+  dayOf,
+  type Part,
+  type World,
+  writeWorld,
+  type Zone,
+  zones,
+} from './usage-world';
 
 const seed = seedOfRun();
 const random = randomFrom(seed);
@@ -46,7 +54,7 @@ const dimensions: readonly (readonly Dimension[])[] = [
 const whole = { from: '2020-01-01', to: '2099-12-31' };
 
 /** The report that the parts lead to. */
-function expected(parts: readonly Part[], zone: string, { from, to, by, ...filters }: UsageAsked) {
+function expected(parts: readonly Part[], zone: Zone, { from, to, by, ...filters }: UsageAsked) {
   const groups = new Map<string, Part[]>();
   for (const part of parts) {
     const day = dayOf(part.atMs, zone);
@@ -93,7 +101,7 @@ async function reported(asked: UsageAsked) {
 const sorted = <T extends { of: object }>(rows: readonly T[]) =>
   [...rows].sort((a, b) => (JSON.stringify(a.of) < JSON.stringify(b.of) ? -1 : 1));
 
-async function expectReports(zone: string): Promise<void> {
+async function expectReports(zone: Zone): Promise<void> {
   for (const by of dimensions) {
     const asked = { ...whole, by };
     expect(sorted(await reported(asked))).toEqual(sorted(expected(world.parts, zone, asked)));
@@ -129,7 +137,7 @@ const keptRows = async () =>
     .rows;
 
 /** A roll-up whose process dies before its last days. */
-async function killedRollUp(zone: string, atDay: number): Promise<void> {
+async function killedRollUp(zone: Zone, atDay: number): Promise<void> {
   let days = 0;
   const dying = rollUp(database.db, zone, () => {
     days += 1;
