@@ -77,12 +77,10 @@ const partOf = (name: string, content: string | Buffer) =>
   ]);
 const filler = Buffer.alloc(3 * mb, 'x');
 const picture = partOf('file', png(2_400));
-// Several chunks of a request.
-const withoutHeaders = Buffer.concat([
-  Buffer.from('--limit\r\n\r\n'),
-  Buffer.alloc(300_000),
-  Buffer.from('\r\n'),
-]);
+const withoutHeaders = (bytes: number) =>
+  Buffer.concat([Buffer.from('--limit\r\n\r\n'), Buffer.alloc(bytes), Buffer.from('\r\n')]);
+// One chunk of a request, and several.
+const largeParts = [20_000, 40_000, 300_000];
 const last = Buffer.from('--limit--\r\n');
 const formType = 'multipart/form-data; boundary=limit';
 
@@ -102,12 +100,14 @@ test.each([
 );
 
 describe('an upload', () => {
-  test('in a form is stored, and a large part without headers after it is ignored', async () => {
-    const { status, json } = await send(Buffer.concat([picture, withoutHeaders, last]), {
-      type: formType,
-    });
-    expect([status, json.bytes]).toEqual([200, png(2_400).length]);
-  });
+  test.each(largeParts)(
+    'in a form is stored, and a part of %i bytes without headers after it is ignored',
+    async (bytes) => {
+      const form = Buffer.concat([picture, withoutHeaders(bytes), last]);
+      const { status, json } = await send(form, { type: formType });
+      expect([status, json.bytes]).toEqual([200, png(2_400).length]);
+    },
+  );
 
   test('as a raw body returns the stored file, which can be read by its link and by its id', async () => {
     const bytes = mp4(4.5, 200_000);
@@ -321,13 +321,15 @@ describe('refused uploads leave neither a row nor bytes', () => {
     },
   );
 
-  test('a form is refused if it only has a large part without headers', () =>
-    leavesNothing(async () => {
-      const { status, json } = await send(Buffer.concat([withoutHeaders, last]), {
-        type: formType,
-      });
-      expect([status, json.error?.code]).toEqual([400, 'invalid_value']);
-    }));
+  test.each(largeParts)(
+    'a form is refused if it only has a part of %i bytes without headers',
+    (bytes) =>
+      leavesNothing(async () => {
+        const form = Buffer.concat([withoutHeaders(bytes), last]);
+        const { status, json } = await send(form, { type: formType });
+        expect([status, json.error?.code]).toEqual([400, 'invalid_value']);
+      }),
+  );
 
   test('an upload to a failing storage is a 500, and nothing is stored', async () => {
     const spied = jest
